@@ -1,0 +1,2 @@
+export { ErrorList } from './error-list.ts';
+export { HeddleError, type HeddleErrorOptions } from './heddle-error.ts';
