@@ -1,0 +1,271 @@
+/**
+ * Netlink attribute sets (`struct nlattr`, linux/netlink.h): each attribute is a 16-bit length, a
+ * 16-bit type and a payload, padded to four bytes.
+ */
+import type { Codec, Input, Value, Window } from './codec.ts';
+import { u16 } from './numbers.ts';
+import { WireError, within } from './wire-error.ts';
+import type { Writer } from './writer.ts';
+
+const HEADER = 4;
+const NLA_F_NESTED = 0x8000;
+const NLA_TYPE_MASK = 0x3fff;
+
+/** An attribute that the set does not declare, kept as it came and written back as it is. */
+export interface UnknownAttribute {
+  readonly id: number;
+  readonly data: Uint8Array;
+}
+
+/** One declared attribute of a set; made by {@link attr}, {@link many} or {@link choice}. */
+export interface Attribute<Out, In = Out> {
+  readonly id: number;
+  readonly kind: 'one' | 'many' | 'choice';
+  /** The codec of the payload, given what else the set holds. */
+  codecFor(siblings: Readonly<Record<string, unknown>>): Codec<unknown, unknown>;
+  readonly nested: boolean;
+  /** Only for types. */
+  readonly out?: Out;
+  /** Only for types. */
+  readonly in?: (value: In) => void;
+}
+
+type AnyAttribute = Attribute<unknown, never> | Attribute<never, never>;
+/** The declaration of a set: attributes by name. */
+export type AttributeFields = Readonly<Record<string, AnyAttribute>>;
+
+type OutOf<A> = A extends Attribute<infer Out, infer _In> ? Out : never;
+type InOf<A> = A extends Attribute<infer _Out, infer In> ? In : never;
+
+/** What reading a set gives. */
+export type AttributesValue<F extends AttributeFields> = { readonly [K in keyof F]?: OutOf<F[K]> } & {
+  readonly unknown?: readonly UnknownAttribute[];
+};
+/** What writing a set takes. */
+export type AttributesInput<F extends AttributeFields> = {
+  readonly [K in keyof F]?: InOf<F[K]> | undefined;
+} & {
+  readonly unknown?: readonly UnknownAttribute[] | undefined;
+};
+
+/**
+ * A set of attributes. Attributes are written in the order of the declaration, which matters to some
+ * of the kernel's parsers; unknown ones are kept in `unknown`.
+ *
+ * @param name the C enum's prefix, for error messages
+ * @example
+ * const vxlan = attrs('IFLA_VXLAN', { id: attr(1, u32), port: attr(15, u16be) });
+ * decode(vxlan, encode(vxlan, { id: 42, port: 4789 })); // { id: 42, port: 4789 }
+ */
+export function attrs<const F extends AttributeFields>(
+  name: string,
+  fields: F,
+): Codec<AttributesValue<F>, AttributesInput<F>> {
+  const declared = Object.entries(fields) as [string, Attribute<unknown, unknown>][];
+  const byId = new Map(declared.map(([key, attribute]) => [attribute.id, { key, attribute }]));
+  const codec: Codec<AttributesValue<F>, AttributesInput<F>> = {
+    name,
+    size: undefined,
+    read(window, start, end) {
+      const value: Record<string, unknown> = {};
+      const unknown: UnknownAttribute[] = [];
+      const later: { key: string; attribute: Attribute<unknown, unknown>; from: number; to: number }[] = [];
+      let step = '';
+      try {
+        for (const { id, from, to } of each(name, window, start, end)) {
+          const known = byId.get(id);
+          if (known === undefined) {
+            unknown.push({ id, data: window.bytes.slice(from, to) });
+            continue;
+          }
+          const { key, attribute } = known;
+          step = key;
+          if (attribute.kind === 'choice') later.push({ key, attribute, from, to });
+          else {
+            const item = attribute.codecFor(value).read(window, from, to);
+            value[key] = attribute.kind === 'one' ? item : [...((value[key] as unknown[]) ?? []), item];
+          }
+          step = '';
+        }
+        for (const { key, attribute, from, to } of later) {
+          step = key;
+          value[key] = attribute.codecFor(value).read(window, from, to);
+        }
+      } catch (error) {
+        throw step === '' ? error : within(`${name}.${step}`, error);
+      }
+      if (unknown.length > 0) value['unknown'] = unknown;
+      return value as AttributesValue<F>;
+    },
+    write(writer, value) {
+      const given = value as Record<string, unknown>;
+      for (const [key, attribute] of declared) {
+        const field = given[key];
+        if (field === undefined) continue;
+        const payload = attribute.codecFor(given);
+        for (const item of attribute.kind === 'many' ? (field as unknown[]) : [field]) {
+          put(writer, attribute.id | (attribute.nested ? NLA_F_NESTED : 0), payload, item);
+        }
+      }
+      for (const { id, data } of value.unknown ?? []) put(writer, id, RAW, data);
+    },
+  };
+  SETS.add(codec);
+  return codec;
+}
+
+/** An attribute that occurs at most once. Sets and lists get the nested flag. */
+export function attr<Out, In>(id: number, codec: Codec<Out, In>): Attribute<Out, In> {
+  return { id, kind: 'one', codecFor: () => codec as Codec<unknown, unknown>, nested: SETS.has(codec) };
+}
+
+/** An attribute that may be repeated at the same level; its value is the list of payloads. */
+export function many<Out, In>(id: number, codec: Codec<Out, In>): Attribute<readonly Out[], readonly In[]> {
+  return { id, kind: 'many', codecFor: () => codec as Codec<unknown, unknown>, nested: SETS.has(codec) };
+}
+
+/** The value of a {@link choice}: the payload under the name of its variant, or raw bytes. */
+export type ChoiceValue<V> = { readonly [K in keyof V]?: Value<V[K]> } & { readonly raw?: Uint8Array };
+/** What a {@link choice} is written from. */
+export type ChoiceInput<V> = { readonly [K in keyof V]?: Input<V[K]> | undefined } & {
+  readonly raw?: Uint8Array | undefined;
+};
+
+/**
+ * An attribute whose format is named by a sibling, such as IFLA_INFO_DATA by IFLA_INFO_KIND. Its value
+ * holds the payload under the sibling's value, or under `raw` where that variant is not declared.
+ *
+ * @param id the attribute's number
+ * @param by the name of the sibling that decides
+ * @example
+ * attrs('IFLA_INFO', { kind: attr(1, cstring), data: choice(2, 'kind', { vxlan, bridge }) });
+ * // { kind: 'vxlan', data: { vxlan: { id: 42 } } }
+ */
+export function choice<const V extends Readonly<Record<string, Codec<never, never> | Codec<unknown, never>>>>(
+  id: number,
+  by: string,
+  variants: V,
+): Attribute<ChoiceValue<V>, ChoiceInput<V>> {
+  return {
+    id,
+    kind: 'choice',
+    nested: true,
+    codecFor(siblings) {
+      const tag = String(siblings[by]);
+      const variant = Object.hasOwn(variants, tag) ? (variants[tag] as Codec<unknown, unknown>) : undefined;
+      return under(variant === undefined ? 'raw' : tag, variant ?? RAW);
+    },
+  };
+}
+
+/** An attribute without payload, whose presence is the value. */
+export const flag: Codec<true> = { name: 'flag', size: 0, read: () => true, write: () => undefined };
+
+/**
+ * A list in which every element is an attribute of the same type, such as NFTA_LIST_ELEM.
+ *
+ * @param id the type of each element
+ */
+export function elements<Out, In>(id: number, codec: Codec<Out, In>): Codec<readonly Out[], readonly In[]> {
+  return listOf(
+    codec,
+    () => id,
+    (found) => found === id,
+  );
+}
+
+/** A list whose elements are attributes numbered 1, 2, 3 …, such as TCA_ACT_TAB. */
+export function indexed<Out, In>(codec: Codec<Out, In>): Codec<readonly Out[], readonly In[]> {
+  return listOf(
+    codec,
+    (index) => index + 1,
+    () => true,
+  );
+}
+
+function listOf<Out, In>(
+  codec: Codec<Out, In>,
+  idAt: (index: number) => number,
+  wanted: (id: number) => boolean,
+): Codec<readonly Out[], readonly In[]> {
+  const name = `list of ${codec.name}`;
+  const nested = SETS.has(codec) ? NLA_F_NESTED : 0;
+  const list: Codec<readonly Out[], readonly In[]> = {
+    name,
+    size: undefined,
+    read(window, start, end) {
+      const found: Out[] = [];
+      for (const { id, from, to } of each(name, window, start, end)) {
+        if (!wanted(id)) continue;
+        try {
+          found.push(codec.read(window, from, to));
+        } catch (error) {
+          throw within(`[${found.length}]`, error);
+        }
+      }
+      return found;
+    },
+    write(writer, items) {
+      items.forEach((item, index) => {
+        put(writer, idAt(index) | nested, codec, item);
+      });
+    },
+  };
+  SETS.add(list);
+  return list;
+}
+
+function* each(name: string, window: Window, start: number, end: number) {
+  let at = start;
+  while (end - at >= HEADER) {
+    const length = u16.read(window, at, end);
+    const id = u16.read(window, at + 2, end) & NLA_TYPE_MASK;
+    if (length < HEADER || length > end - at) {
+      throw new WireError(name, at, `has an attribute ${id} of ${length} bytes where ${end - at} are left`);
+    }
+    yield { id, from: at + HEADER, to: at + length };
+    at += (length + 3) & ~3;
+  }
+  // The last attribute's padding may be cut off; anything else here is a broken message.
+  for (; at < end; at++) {
+    if (window.bytes[at] !== 0) throw new WireError(name, at, 'ends inside an attribute header');
+  }
+}
+
+function put<In>(writer: Writer, type: number, codec: Codec<unknown, In>, value: In): void {
+  const at = writer.reserve(HEADER);
+  codec.write(writer, value);
+  const length = writer.length - at;
+  if (length > 0xffff) throw new WireError(codec.name, at, `takes ${length} bytes, an attribute holds 65535`);
+  patch(writer, at, length);
+  patch(writer, at + 2, type);
+  writer.align(4);
+}
+
+function patch(writer: Writer, at: number, value: number): void {
+  writer.view.setUint16(at, value, LITTLE);
+}
+
+function under(key: string, codec: Codec<unknown, unknown>): Codec<unknown, unknown> {
+  return {
+    name: codec.name,
+    size: codec.size,
+    read: (window, start, end) => ({ [key]: codec.read(window, start, end) }),
+    write(writer, value) {
+      const payload = (value as Record<string, unknown>)[key];
+      if (payload !== undefined) codec.write(writer, payload);
+    },
+  };
+}
+
+const LITTLE = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
+
+const RAW: Codec<unknown, unknown> = {
+  name: 'bytes',
+  size: undefined,
+  read: (window, start, end) => window.bytes.slice(start, end),
+  write: (writer, value) => writer.append(value as Uint8Array),
+};
+
+/** Codecs whose payload is itself made of attributes. */
+const SETS = new WeakSet<object>();

@@ -1,0 +1,69 @@
+/** Runs of bytes and text. */
+import { type Codec, need } from './codec.ts';
+import { WireError } from './wire-error.ts';
+
+/** Everything up to the end of the value, as bytes. */
+export const rest: Codec<Uint8Array> = {
+  name: 'bytes',
+  size: undefined,
+  read: (window, start, end) => window.bytes.slice(start, end),
+  write: (writer, value) => writer.append(value),
+};
+
+/** Exactly `size` bytes; a shorter value is filled up with zeros. */
+export function bytes(size: number): Codec<Uint8Array> {
+  const name = `bytes(${size})`;
+  return {
+    name,
+    size,
+    read(window, start, end) {
+      need(name, size, start, end);
+      return window.bytes.slice(start, start + size);
+    },
+    write(writer, value) {
+      if (value.length > size) throw new WireError(name, writer.length, `cannot hold ${value.length} bytes`);
+      const at = writer.reserve(size);
+      writer.bytes.set(value, at);
+    },
+  };
+}
+
+/** Text that ends with a NUL byte, as the kernel writes names; on reading the NUL may be absent. */
+export const cstring: Codec<string> = {
+  name: 'cstring',
+  size: undefined,
+  read(window, start, end) {
+    const nul = window.bytes.indexOf(0, start);
+    return textOf(window.bytes.subarray(start, nul === -1 || nul > end ? end : nul));
+  },
+  write(writer, value) {
+    writer.append(new TextEncoder().encode(value));
+    writer.reserve(1);
+  },
+};
+
+/** A field of `size` bytes that holds NUL-terminated text, such as `char name[16]`. */
+export function fixedString(size: number): Codec<string> {
+  const name = `char[${size}]`;
+  return {
+    name,
+    size,
+    read(window, start, end) {
+      need(name, size, start, end);
+      return cstring.read(window, start, start + size);
+    },
+    write(writer, value) {
+      const text = new TextEncoder().encode(value);
+      if (text.length >= size)
+        throw new WireError(name, writer.length, `cannot hold ${JSON.stringify(value)}`);
+      const at = writer.reserve(size);
+      writer.bytes.set(text, at);
+    },
+  };
+}
+
+function textOf(bytes: Uint8Array): string {
+  // Link and chain names are short and plain: this is several times faster than a TextDecoder.
+  if (bytes.length < 64 && bytes.every((byte) => byte < 128)) return String.fromCharCode(...bytes);
+  return new TextDecoder().decode(bytes);
+}

@@ -1,0 +1,83 @@
+/** C structs: fields one behind the other, without hidden padding. */
+import { type Codec, type Input, need, type Value } from './codec.ts';
+import { within } from './wire-error.ts';
+
+/** The fields of a struct by name, in their order in memory. */
+export type Fields = Readonly<Record<string, Codec<never, never> | Codec<unknown, never>>>;
+
+declare const PADDING: unique symbol;
+/** The marker type of {@link pad}: such a field is absent from the struct's value. */
+export type Padding = { readonly [PADDING]: true };
+
+type Named<F extends Fields> = { [K in keyof F as Value<F[K]> extends Padding ? never : K]: F[K] };
+
+/** What reading a struct gives: every named field. */
+export type StructValue<F extends Fields> = { readonly [K in keyof Named<F>]: Value<Named<F>[K]> };
+/** What writing a struct takes: any of its fields; those left out are zero. */
+export type StructInput<F extends Fields> = {
+  readonly [K in keyof Named<F>]?: Input<Named<F>[K]> | undefined;
+};
+
+/**
+ * A struct of fixed size.
+ *
+ * @param name the C struct's name, for error messages
+ * @param fields the fields in order, each of fixed size; padding is declared with {@link pad}
+ * @example
+ * const rtgenmsg = struct('rtgenmsg', { family: u8, pad: pad(3) });
+ */
+export function struct<const F extends Fields>(
+  name: string,
+  fields: F,
+): Codec<StructValue<F>, StructInput<F>> {
+  const layout: { key: string; codec: Codec<unknown, unknown>; offset: number }[] = [];
+  let size = 0;
+  for (const [key, codec] of Object.entries(fields) as [string, Codec<unknown, unknown>][]) {
+    if (codec.size === undefined) throw new TypeError(`struct ${name}: field ${key} has no fixed size`);
+    if (!PADS.has(codec)) layout.push({ key, codec, offset: size });
+    size += codec.size;
+  }
+  const total = size;
+  return {
+    name,
+    size: total,
+    read(window, start, end) {
+      need(name, total, start, end);
+      const value: Record<string, unknown> = {};
+      let key = '';
+      try {
+        for (const field of layout) {
+          key = field.key;
+          value[key] = field.codec.read(window, start + field.offset, start + total);
+        }
+      } catch (error) {
+        throw within(key, error);
+      }
+      return value as StructValue<F>;
+    },
+    write(writer, value) {
+      const given = value as Record<string, unknown>;
+      for (const [key, codec] of Object.entries(fields) as [string, Codec<unknown, unknown>][]) {
+        const field = given[key];
+        if (field === undefined) writer.reserve(codec.size as number);
+        else codec.write(writer, field);
+      }
+    },
+  };
+}
+
+/** `size` bytes that mean nothing: ignored on reading, zero on writing. */
+export function pad(size: number): Codec<Padding> {
+  const codec: Codec<Padding> = {
+    name: `pad(${size})`,
+    size,
+    read: () => undefined as unknown as Padding,
+    write: (writer) => {
+      writer.reserve(size);
+    },
+  };
+  PADS.add(codec);
+  return codec;
+}
+
+const PADS = new WeakSet<object>();
