@@ -91,7 +91,7 @@ export class Mac {
 function read(text: string): readonly [number, number] | string {
   const dotted = text[4] === '.';
   const separator = dotted ? '.' : text[2];
-  if (separator !== '.' && separator !== ':' && separator !== '-') return 'expected 6 bytes in hexadecimal';
+  if (!dotted && separator !== ':' && separator !== '-') return 'expected 6 bytes in hexadecimal';
   const width = dotted ? 4 : 2;
   const halves: [number, number] = [0, 0];
   let digits = 0;
