@@ -1,1 +1,3 @@
-export {};
+export { NetlinkClient } from './core/client.ts';
+export { type ExtendedAck, NetlinkError } from './core/netlink-error.ts';
+export type { Transport } from './core/transport.ts';

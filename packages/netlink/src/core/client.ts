@@ -1,0 +1,194 @@
+/**
+ * Requests and dumps over one transport: sequence numbers, acknowledgements and errors.
+ *
+ * Answers are told from leftovers of an earlier, failed exchange by their sequence number.
+ */
+import { ErrorList } from '@heddle/errors';
+import { SysError } from '@heddle/sys';
+import { Writer } from '@heddle/wire';
+import { verdictOf } from './acknowledgement.ts';
+import { NLM_F, NLMSG } from './header.ts';
+import { type Framed, type Message, type Reply, readMessages, writeMessage } from './message.ts';
+import { NetlinkError } from './netlink-error.ts';
+import type { Transport } from './transport.ts';
+
+/** The entries of a dump. */
+export type Dump = readonly Reply[] & {
+  /** Whether the table changed under every attempt, so that entries may be missing or listed twice. */
+  readonly interrupted: boolean;
+};
+
+/** Speaks one netlink family, over one socket or a stand-in for it. */
+export class NetlinkClient implements Disposable {
+  readonly #transport: Transport;
+  #sequence = 0;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /**
+   * Sends one message and returns the replies that are not its acknowledgement.
+   *
+   * @throws {NetlinkError} when the kernel refuses it
+   */
+  async request(message: Message): Promise<Reply[]> {
+    const { first, frames } = await this.#exchange([message], NLM_F.REQUEST | NLM_F.ACK);
+    const replies: Reply[] = [];
+    let answered = false;
+    for (const frame of frames) {
+      if (frame.header.sequence !== first) continue;
+      const verdict = verdictOf(frame);
+      if (verdict === undefined) replies.push(replyOf(frame));
+      else if (verdict.errnum === 0) answered = true;
+      else throw new NetlinkError(message.operation, verdict.errnum, verdict.extAck);
+    }
+    if (!answered) throw unanswered(message.operation);
+    return replies;
+  }
+
+  /**
+   * Lists a table. A dump during which the table changed is repeated, up to five times.
+   *
+   * @throws {NetlinkError} when the kernel refuses it
+   */
+  async dump(message: Message): Promise<Dump> {
+    for (let attempt = 1; ; attempt++) {
+      const found = await this.#dumpOnce(message, attempt < DUMP_ATTEMPTS);
+      if (found !== undefined && (!found.interrupted || attempt === DUMP_ATTEMPTS)) return found;
+    }
+  }
+
+  /**
+   * Sends several messages at once, each acknowledged by itself: the kernel goes on past one that it
+   * refuses. More than a few hundred are sent in several goes.
+   *
+   * @throws {NetlinkError} for the message that was refused, an {@link ErrorList} when there are several
+   */
+  async batch(messages: readonly Message[]): Promise<void> {
+    const problems: unknown[] = [];
+    for (const chunk of chunks(messages)) {
+      const { first, frames } = await this.#exchange(chunk, NLM_F.REQUEST | NLM_F.ACK);
+      const waiting = new Map(chunk.map((message, index) => [(first + index) >>> 0, message]));
+      for (const frame of frames) {
+        const message = waiting.get(frame.header.sequence);
+        const verdict = verdictOf(frame);
+        if (message === undefined || verdict === undefined) continue;
+        waiting.delete(frame.header.sequence);
+        if (verdict.errnum !== 0) problems.push(refusal(message, verdict));
+      }
+      for (const { operation } of waiting.values()) problems.push(unanswered(operation));
+    }
+    ErrorList.throwIfAny(`${problems.length} of ${messages.length} changes`, problems);
+  }
+
+  /**
+   * Sends messages that the kernel takes or refuses as a whole (a batch of nfnetlink), in one go however
+   * large. No acknowledgement is asked for but where a message's own flags do: silence is success.
+   * Returns what else came back, such as the echo of NLM_F_ECHO.
+   *
+   * @throws {NetlinkError} for the first message that was refused
+   */
+  async transaction(messages: readonly Message[]): Promise<Reply[]> {
+    const { first, frames } = await this.#exchange(messages, NLM_F.REQUEST);
+    const replies: Reply[] = [];
+    let refused: { readonly index: number; readonly error: NetlinkError } | undefined;
+    for (const frame of frames) {
+      const index = (frame.header.sequence - first) >>> 0;
+      const message = messages[index];
+      if (message === undefined) continue;
+      const verdict = verdictOf(frame);
+      if (verdict === undefined) replies.push(replyOf(frame));
+      else if (verdict.errnum !== 0 && (refused === undefined || index < refused.index)) {
+        refused = { index, error: refusal(message, verdict) };
+      }
+    }
+    if (refused !== undefined) throw refused.error;
+    return replies;
+  }
+
+  [Symbol.dispose](): void {
+    this.#transport[Symbol.dispose]();
+  }
+
+  /** `undefined`: the receive buffer overflowed, and there is more room now. */
+  async #dumpOnce(message: Message, mayRetry: boolean): Promise<Dump | undefined> {
+    const exchanged = await this.#exchange([message], NLM_F.REQUEST | NLM_F.DUMP).catch((error: unknown) => {
+      if (mayRetry && SysError.is(error, 'ENOBUFS')) return undefined;
+      throw error;
+    });
+    if (exchanged === undefined) return undefined;
+    const replies: Reply[] = [];
+    let interrupted = false;
+    for (const frame of exchanged.frames) {
+      if (frame.header.sequence !== exchanged.first) continue;
+      if ((frame.header.flags & NLM_F.DUMP_INTR) !== 0) interrupted = true;
+      const verdict = verdictOf(frame);
+      if (verdict === undefined) replies.push(replyOf(frame));
+      else if (verdict.errnum !== 0) throw refusal(message, verdict);
+      else return Object.assign(replies, { interrupted });
+    }
+    throw unanswered(message.operation);
+  }
+
+  /** Sends `messages` under consecutive sequence numbers from `first`. */
+  async #exchange(messages: readonly Message[], flags: number): Promise<{ first: number; frames: Framed[] }> {
+    // 0 is the kernel's own, on notifications.
+    if (this.#sequence + messages.length > 0xffff_ffff) this.#sequence = 0;
+    const first = this.#sequence + 1;
+    this.#sequence += messages.length;
+    const writer = new Writer();
+    messages.forEach((message, index) => {
+      const { type, body } = message;
+      writeMessage(writer, { type, flags: flags | (message.flags ?? 0), sequence: first + index, body });
+    });
+    try {
+      const datagrams = await this.#transport.exchange(writer.finish());
+      return { first, frames: datagrams.flatMap(readMessages).filter(isNews) };
+    } catch (error) {
+      if (SysError.is(error, 'ENOBUFS')) this.#transport.recover?.();
+      throw error;
+    }
+  }
+}
+
+const DUMP_ATTEMPTS = 5;
+
+/** So that 4 MiB of receive buffer hold every acknowledgement, and the send buffer every message. */
+const CHUNK = { messages: 500, bytes: 128 * 1024 } as const;
+
+const EPROTO = 71;
+
+function* chunks(messages: readonly Message[]): Generator<readonly Message[]> {
+  let chunk: Message[] = [];
+  let bytes = 0;
+  for (const message of messages) {
+    if (chunk.length === CHUNK.messages || (chunk.length > 0 && bytes + message.body.length > CHUNK.bytes)) {
+      yield chunk;
+      chunk = [];
+      bytes = 0;
+    }
+    chunk.push(message);
+    bytes += message.body.length;
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
+function isNews({ header }: Framed): boolean {
+  return header.type !== NLMSG.NOOP;
+}
+
+function replyOf({ header, body }: Framed): Reply {
+  return { type: header.type, flags: header.flags, body };
+}
+
+function refusal(
+  message: Message,
+  verdict: { errnum: number; extAck: NetlinkError['extAck'] },
+): NetlinkError {
+  return new NetlinkError(message.operation, verdict.errnum, verdict.extAck);
+}
+
+function unanswered(operation: string): NetlinkError {
+  return new NetlinkError(operation, EPROTO, { message: 'the request was not answered' });
+}
