@@ -9,7 +9,7 @@
 import { unexpected } from './addr-error.ts';
 
 /** An address as four 32-bit words, most significant first; IPv4 sits in the last one. */
-export type Words = readonly [number, number, number, number];
+type Words = readonly [number, number, number, number];
 
 const DOT = 0x2e;
 const COLON = 0x3a;

@@ -55,7 +55,7 @@ export class Mac {
 
   /** Lower case, separated by colons. */
   toString(): string {
-    return Array.from(this.toBytes(), (byte) => byte.toString(16).padStart(2, '0')).join(':');
+    return `${formatHalf(this.high)}:${formatHalf(this.low)}`;
   }
 
   toJSON(): string {
@@ -110,4 +110,9 @@ function read(text: string): readonly [number, number] | string {
   // A separator at the end leaves the length of a longer text, with as many digits.
   if (digits < 12 || text.length !== (dotted ? 14 : 17)) return 'expected 6 bytes in hexadecimal';
   return halves;
+}
+
+function formatHalf(half: number): string {
+  const digits = half.toString(16).padStart(6, '0');
+  return `${digits.slice(0, 2)}:${digits.slice(2, 4)}:${digits.slice(4)}`;
 }
