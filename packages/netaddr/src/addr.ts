@@ -230,12 +230,6 @@ export class Addr {
     return addr.family === 4 ? addr.w3 >>> 16 === 0xa9fe : addr.w0 >>> 22 === 0x3fa;
   }
 
-  /** `255.255.255.255` */
-  get #isBroadcast(): boolean {
-    const addr = this.unmap();
-    return addr.family === 4 && addr.w3 === -1;
-  }
-
   /**
    * Whether this names a host beyond the link, in Go's meaning: private addresses (RFC 1918) and unique local
    * ones (RFC 4193) included; unspecified, loopback, link-local, multicast and limited broadcast not.
@@ -248,6 +242,12 @@ export class Addr {
       this.isLinkLocal ||
       this.#isBroadcast
     );
+  }
+
+  /** `255.255.255.255` */
+  get #isBroadcast(): boolean {
+    const addr = this.unmap();
+    return addr.family === 4 && addr.w3 === -1;
   }
 
   #addBig(n: bigint): Addr | undefined {
