@@ -26,9 +26,9 @@ export abstract class HeddleError extends Error {
   /** Stable identifier, upper snake case. */
   abstract readonly code: string;
   /** Machine-readable facts about the failure. */
-  readonly details?: Readonly<Record<string, unknown>>;
+  declare readonly details?: Readonly<Record<string, unknown>>;
   /** What the reader can do about it. */
-  readonly hint?: string;
+  declare readonly hint?: string;
 
   constructor(message: string, options: HeddleErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
