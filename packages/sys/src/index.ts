@@ -1,1 +1,37 @@
-export {};
+export { AF, IN, MSG, NETLINK, NETLINK_OPTION, O, SO, SOCK, SOL } from './constants.ts';
+export { errnoName, errnoNumber, errnoText } from './errno.ts';
+export { Fd } from './fd.ts';
+export { fsync, linkFd, openFile, read, readFileIn, statfsMagic, write, writeFileIn } from './file.ts';
+export { type InotifyEvent, inotifyAdd, inotifyCreate, inotifyDrain, inotifyRemove } from './inotify.ts';
+export { flock, flockAsync, type LockMode } from './lock.ts';
+export {
+  bindNetns,
+  createNetns,
+  currentNetns,
+  NetnsHandle,
+  openNetns,
+  runInNetns,
+  shareMount,
+  unbindNetns,
+} from './netns.ts';
+export {
+  accept,
+  bind,
+  connect,
+  ethtool,
+  getsockname,
+  getsockopt,
+  ioctl,
+  listen,
+  type PeerCredentials,
+  peerCredentials,
+  recv,
+  recvFrom,
+  type SocketOptions,
+  send,
+  setsockopt,
+  socket,
+} from './socket.ts';
+export { SysError, type SysFailure } from './sys-error.ts';
+export { transact, transactSync } from './transact.ts';
+export { watch } from './watch.ts';

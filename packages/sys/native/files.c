@@ -1,0 +1,272 @@
+/* Files, mounts, locks that do not wait, inotify: thin calls over descriptors and paths. */
+#include "heddle.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* open(path, flags, mode): a descriptor. */
+static napi_value sys_open(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  struct hd_path path;
+  hd_path(&call, 0, &path);
+  int fd, flags = hd_int(&call, 1);
+  uint32_t mode = hd_uint(&call, 2);
+  if (call.failed) return NULL;
+  HD_RETRY(fd, open(path.text, flags | O_CLOEXEC, (mode_t)mode));
+  if (fd < 0) return hd_fail(&call, errno, "open", path.text);
+  return hd_number(env, fd);
+}
+
+/* close(fd). Never repeated: Linux frees the number even when it reports EINTR. */
+static napi_value sys_close(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  int fd = hd_int(&call, 0);
+  if (call.failed) return NULL;
+  if (close(fd) < 0 && errno != EINTR) return hd_fail(&call, errno, "close", NULL);
+  return NULL;
+}
+
+static napi_value sys_fsync(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  int result, fd = hd_int(&call, 0);
+  if (call.failed) return NULL;
+  HD_RETRY(result, fsync(fd));
+  if (result < 0) return hd_fail(&call, errno, "fsync", NULL);
+  return NULL;
+}
+
+/* read(fd, max): bytes, empty at the end; undefined when it would block. */
+static napi_value sys_read(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  int fd = hd_int(&call, 0);
+  uint32_t max = hd_uint(&call, 1);
+  if (call.failed) return NULL;
+  uint8_t *buffer = malloc(max + 1u > max ? max + 1u : max);
+  if (buffer == NULL) return hd_fail(&call, ENOMEM, "read", NULL);
+  ssize_t size;
+  HD_RETRY(size, read(fd, buffer, max));
+  napi_value result = NULL;
+  if (size >= 0) {
+    result = hd_copy(env, buffer, (size_t)size);
+  } else if (errno != EAGAIN) {
+    hd_fail(&call, errno, "read", NULL);
+  }
+  free(buffer);
+  return result;
+}
+
+/* write(fd, bytes): how many were written. */
+static napi_value sys_write(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  int fd = hd_int(&call, 0);
+  struct hd_bytes bytes = hd_bytes(&call, 1);
+  if (call.failed) return NULL;
+  ssize_t size;
+  HD_RETRY(size, write(fd, bytes.data, bytes.size));
+  if (size < 0) return hd_fail(&call, errno, "write", NULL);
+  return hd_number(env, (double)size);
+}
+
+struct text {
+  char *data;
+  size_t size;
+};
+
+/* Reads to the end of a file whose size is not known before (as in /proc). Returns an errno. */
+static int read_all(int fd, struct text *text) {
+  for (size_t capacity = 4096;; capacity *= 2) {
+    char *grown = realloc(text->data, capacity);
+    if (grown == NULL) return ENOMEM;
+    text->data = grown;
+    while (text->size < capacity) {
+      ssize_t size;
+      HD_RETRY(size, read(fd, text->data + text->size, capacity - text->size));
+      if (size < 0) return errno;
+      if (size == 0) return 0;
+      text->size += (size_t)size;
+    }
+  }
+}
+
+/* readFile(netns | -1, path): text. Opened and read inside the namespace: some sysctls look at the reader. */
+static napi_value read_file(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  struct hd_path path;
+  int home, fd, netns = hd_int(&call, 0);
+  hd_path(&call, 1, &path);
+  if (call.failed) return NULL;
+  if (!hd_enter_netns(netns, &home)) return hd_fail(&call, errno, "setns", NULL);
+  struct text text = {NULL, 0};
+  const char *syscall = "open";
+  int errnum = 0;
+  HD_RETRY(fd, open(path.text, O_RDONLY | O_CLOEXEC));
+  if (fd < 0) {
+    errnum = errno;
+  } else {
+    syscall = "read";
+    errnum = read_all(fd, &text);
+    close(fd);
+  }
+  hd_leave_netns(home);
+  napi_value result = NULL;
+  if (errnum != 0) {
+    hd_fail(&call, errnum, syscall, path.text);
+  } else {
+    napi_create_string_utf8(env, text.data, text.size, &result);
+  }
+  free(text.data);
+  return result;
+}
+
+/* writeFile(netns | -1, path, bytes): one write to a file that exists. */
+static napi_value write_file(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  struct hd_path path;
+  int home, fd, netns = hd_int(&call, 0);
+  hd_path(&call, 1, &path);
+  struct hd_bytes bytes = hd_bytes(&call, 2);
+  if (call.failed) return NULL;
+  if (!hd_enter_netns(netns, &home)) return hd_fail(&call, errno, "setns", NULL);
+  const char *syscall = "open";
+  int errnum = 0;
+  HD_RETRY(fd, open(path.text, O_WRONLY | O_TRUNC | O_CLOEXEC));
+  if (fd < 0) {
+    errnum = errno;
+  } else {
+    ssize_t size;
+    syscall = "write";
+    HD_RETRY(size, write(fd, bytes.data, bytes.size));
+    if (size < 0) {
+      errnum = errno;
+    } else if ((size_t)size != bytes.size) {
+      errnum = EIO;
+    }
+    if (close(fd) < 0 && errnum == 0 && errno != EINTR) errnum = errno;
+  }
+  hd_leave_netns(home);
+  return errnum == 0 ? NULL : hd_fail(&call, errnum, syscall, path.text);
+}
+
+/* linkFd(fd, path): gives a file without a name (O_TMPFILE) one. */
+static napi_value link_fd(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  struct hd_path path;
+  int fd = hd_int(&call, 0);
+  hd_path(&call, 1, &path);
+  if (call.failed) return NULL;
+  char source[32];
+  snprintf(source, sizeof source, "/proc/self/fd/%d", fd);
+  if (linkat(AT_FDCWD, source, AT_FDCWD, path.text, AT_SYMLINK_FOLLOW) < 0) {
+    return hd_fail(&call, errno, "linkat", path.text);
+  }
+  return NULL;
+}
+
+/* mkdir(path, mode) */
+static napi_value sys_mkdir(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  struct hd_path path;
+  hd_path(&call, 0, &path);
+  uint32_t mode = hd_uint(&call, 1);
+  if (call.failed) return NULL;
+  if (mkdir(path.text, (mode_t)mode) < 0) return hd_fail(&call, errno, "mkdir", path.text);
+  return NULL;
+}
+
+/* unlink(path) */
+static napi_value sys_unlink(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  struct hd_path path;
+  hd_path(&call, 0, &path);
+  if (call.failed) return NULL;
+  if (unlink(path.text) < 0) return hd_fail(&call, errno, "unlink", path.text);
+  return NULL;
+}
+
+/* statfs(path): the file system's magic number. */
+static napi_value sys_statfs(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  struct hd_path path;
+  hd_path(&call, 0, &path);
+  if (call.failed) return NULL;
+  struct statfs facts;
+  int result;
+  HD_RETRY(result, statfs(path.text, &facts));
+  if (result < 0) return hd_fail(&call, errno, "statfs", path.text);
+  return hd_number(env, (uint32_t)facts.f_type);
+}
+
+/* mount(source, target, flags) */
+static napi_value sys_mount(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  struct hd_path source, target;
+  hd_path(&call, 0, &source);
+  hd_path(&call, 1, &target);
+  uint32_t flags = hd_uint(&call, 2);
+  if (call.failed) return NULL;
+  if (mount(source.text, target.text, "none", flags, NULL) < 0) {
+    return hd_fail(&call, errno, "mount", target.text);
+  }
+  return NULL;
+}
+
+/* umount(target, flags) */
+static napi_value sys_umount(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  struct hd_path target;
+  hd_path(&call, 0, &target);
+  int flags = hd_int(&call, 1);
+  if (call.failed) return NULL;
+  if (umount2(target.text, flags) < 0) return hd_fail(&call, errno, "umount", target.text);
+  return NULL;
+}
+
+static napi_value inotify_create(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+  if (fd < 0) return hd_fail(&call, errno, "inotify_init1", NULL);
+  return hd_number(env, fd);
+}
+
+/* inotifyAdd(fd, path, mask): a watch descriptor. */
+static napi_value inotify_add(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  struct hd_path path;
+  int fd = hd_int(&call, 0);
+  hd_path(&call, 1, &path);
+  uint32_t mask = hd_uint(&call, 2);
+  if (call.failed) return NULL;
+  int descriptor = inotify_add_watch(fd, path.text, mask);
+  if (descriptor < 0) return hd_fail(&call, errno, "inotify_add_watch", path.text);
+  return hd_number(env, descriptor);
+}
+
+static napi_value inotify_remove(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  int fd = hd_int(&call, 0), descriptor = hd_int(&call, 1);
+  if (call.failed) return NULL;
+  if (inotify_rm_watch(fd, descriptor) < 0) return hd_fail(&call, errno, "inotify_rm_watch", NULL);
+  return NULL;
+}
+
+void hd_register_files(napi_env env, napi_value exports) {
+  static const struct hd_export list[] = {
+      {"open", sys_open},           {"close", sys_close},
+      {"fsync", sys_fsync},         {"read", sys_read},
+      {"write", sys_write},         {"readFile", read_file},
+      {"writeFile", write_file},    {"linkFd", link_fd},
+      {"mkdir", sys_mkdir},         {"unlink", sys_unlink},
+      {"statfs", sys_statfs},       {"mount", sys_mount},
+      {"umount", sys_umount},       {"inotifyCreate", inotify_create},
+      {"inotifyAdd", inotify_add},  {"inotifyRemove", inotify_remove},
+  };
+  hd_define(env, exports, list, sizeof list / sizeof *list);
+}

@@ -1,0 +1,215 @@
+/* Sockets of any family, opened in a given network namespace, and the ioctls that need one. */
+#include "heddle.h"
+
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+  STREAM_CHUNK = 64 * 1024,
+  /* The kernel decides from the request alone how much it copies; no fixed structure is larger than this. */
+  IOCTL_ROOM = 16 * 1024,
+};
+
+/* socket(netns | -1, family, type, protocol): a descriptor. */
+static napi_value sys_socket(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  int netns = hd_int(&call, 0), family = hd_int(&call, 1), type = hd_int(&call, 2);
+  int home, protocol = hd_int(&call, 3);
+  if (call.failed) return NULL;
+  if (!hd_enter_netns(netns, &home)) return hd_fail(&call, errno, "setns", NULL);
+  int fd = socket(family, type | SOCK_CLOEXEC, protocol);
+  hd_leave_netns(home);
+  if (fd < 0) return hd_fail(&call, errno, "socket", NULL);
+  return hd_number(env, fd);
+}
+
+static napi_value sys_bind(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  int fd = hd_int(&call, 0);
+  struct hd_bytes address = hd_bytes(&call, 1);
+  if (call.failed) return NULL;
+  if (bind(fd, (const struct sockaddr *)address.data, (socklen_t)address.size) < 0) {
+    return hd_fail(&call, errno, "bind", NULL);
+  }
+  return NULL;
+}
+
+/* Not repeated on EINTR: the connection goes on by itself, and a second call would say EALREADY. */
+static napi_value sys_connect(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  int fd = hd_int(&call, 0);
+  struct hd_bytes address = hd_bytes(&call, 1);
+  if (call.failed) return NULL;
+  if (connect(fd, (const struct sockaddr *)address.data, (socklen_t)address.size) < 0) {
+    return hd_fail(&call, errno, "connect", NULL);
+  }
+  return NULL;
+}
+
+static napi_value sys_listen(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  int fd = hd_int(&call, 0), backlog = hd_int(&call, 1);
+  if (call.failed) return NULL;
+  if (listen(fd, backlog) < 0) return hd_fail(&call, errno, "listen", NULL);
+  return NULL;
+}
+
+/* accept(fd, nonblocking): a descriptor; undefined when nobody waits. */
+static napi_value sys_accept(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  int peer, fd = hd_int(&call, 0), flags = hd_int(&call, 1);
+  if (call.failed) return NULL;
+  HD_RETRY(peer, accept4(fd, NULL, NULL, flags | SOCK_CLOEXEC));
+  if (peer >= 0) return hd_number(env, peer);
+  return errno == EAGAIN ? NULL : hd_fail(&call, errno, "accept", NULL);
+}
+
+/* send(fd, bytes, flags, address): how many were sent. An empty address means the connected peer. */
+static napi_value sys_send(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  int fd = hd_int(&call, 0);
+  struct hd_bytes bytes = hd_bytes(&call, 1);
+  int flags = hd_int(&call, 2);
+  struct hd_bytes to = hd_bytes(&call, 3);
+  if (call.failed) return NULL;
+  const struct sockaddr *address = to.size == 0 ? NULL : (const struct sockaddr *)to.data;
+  ssize_t size;
+  HD_RETRY(size, sendto(fd, bytes.data, bytes.size, flags | MSG_NOSIGNAL, address, (socklen_t)to.size));
+  if (size < 0) return hd_fail(&call, errno, "send", NULL);
+  return hd_number(env, (double)size);
+}
+
+/* How much to receive when the caller named no limit: the whole next datagram, or a chunk of a stream. */
+static ssize_t next_size(int fd, int flags) {
+  int type = 0;
+  socklen_t length = sizeof type;
+  if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) < 0) return -1;
+  if (type == SOCK_STREAM) return STREAM_CHUNK;
+  ssize_t size;
+  HD_RETRY(size, recv(fd, NULL, 0, flags | MSG_PEEK | MSG_TRUNC));
+  return size;
+}
+
+/* recv(fd, max | -1, flags): [bytes, sender's address]; undefined when it would block. */
+static napi_value sys_recv(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  int fd = hd_int(&call, 0), max = hd_int(&call, 1), flags = hd_int(&call, 2);
+  if (call.failed) return NULL;
+  ssize_t size = max >= 0 ? max : next_size(fd, flags);
+  if (size < 0) return errno == EAGAIN ? NULL : hd_fail(&call, errno, "recv", NULL);
+  uint8_t *buffer = malloc((size_t)size + 1);
+  if (buffer == NULL) return hd_fail(&call, ENOMEM, "recv", NULL);
+  struct sockaddr_storage from;
+  socklen_t from_size = sizeof from;
+  HD_RETRY(size, recvfrom(fd, buffer, (size_t)size, flags & ~MSG_TRUNC, (struct sockaddr *)&from, &from_size));
+  napi_value pair = NULL;
+  if (size >= 0) {
+    napi_create_array_with_length(env, 2, &pair);
+    napi_set_element(env, pair, 0, hd_copy(env, buffer, (size_t)size));
+    napi_set_element(env, pair, 1, hd_copy(env, &from, from_size < sizeof from ? from_size : sizeof from));
+  } else if (errno != EAGAIN) {
+    hd_fail(&call, errno, "recv", NULL);
+  }
+  free(buffer);
+  return pair;
+}
+
+/* setsockopt(fd, level, name, bytes) */
+static napi_value sys_setsockopt(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  int fd = hd_int(&call, 0), level = hd_int(&call, 1), name = hd_int(&call, 2);
+  struct hd_bytes value = hd_bytes(&call, 3);
+  if (call.failed) return NULL;
+  if (setsockopt(fd, level, name, value.data, (socklen_t)value.size) < 0) {
+    return hd_fail(&call, errno, "setsockopt", NULL);
+  }
+  return NULL;
+}
+
+/* getsockopt(fd, level, name, max): bytes. */
+static napi_value sys_getsockopt(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  int fd = hd_int(&call, 0), level = hd_int(&call, 1), name = hd_int(&call, 2);
+  if (call.failed) return NULL;
+  uint8_t value[256];
+  socklen_t size = sizeof value;
+  if (getsockopt(fd, level, name, value, &size) < 0) return hd_fail(&call, errno, "getsockopt", NULL);
+  return hd_copy(env, value, size < sizeof value ? size : sizeof value);
+}
+
+static napi_value sys_getsockname(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  int fd = hd_int(&call, 0);
+  if (call.failed) return NULL;
+  struct sockaddr_storage address;
+  socklen_t size = sizeof address;
+  if (getsockname(fd, (struct sockaddr *)&address, &size) < 0) {
+    return hd_fail(&call, errno, "getsockname", NULL);
+  }
+  return hd_copy(env, &address, size < sizeof address ? size : sizeof address);
+}
+
+/* ioctl(fd, request, bytes): the bytes as the kernel left them. */
+static napi_value sys_ioctl(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  int result, fd = hd_int(&call, 0);
+  uint32_t request = hd_uint(&call, 1);
+  struct hd_bytes argument = hd_bytes(&call, 2);
+  if (call.failed) return NULL;
+  uint8_t *buffer = argument.size > IOCTL_ROOM ? NULL : calloc(1, IOCTL_ROOM);
+  if (buffer == NULL) return hd_fail(&call, argument.size > IOCTL_ROOM ? E2BIG : ENOMEM, "ioctl", NULL);
+  memcpy(buffer, argument.data, argument.size);
+  HD_RETRY(result, ioctl(fd, request, buffer));
+  napi_value bytes = NULL;
+  if (result < 0) {
+    hd_fail(&call, errno, "ioctl", NULL);
+  } else {
+    bytes = hd_copy(env, buffer, argument.size);
+  }
+  free(buffer);
+  return bytes;
+}
+
+/* ethtool(fd, ifname, command): the command as the kernel left it. SIOCETHTOOL reaches it by pointer. */
+static napi_value ethtool(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  struct hd_path name;
+  int result, fd = hd_int(&call, 0);
+  hd_path(&call, 1, &name);
+  struct hd_bytes command = hd_bytes(&call, 2);
+  if (call.failed) return NULL;
+  struct ifreq request = {0};
+  if (strlen(name.text) >= sizeof request.ifr_name) return hd_fail(&call, ENODEV, "ethtool", name.text);
+  strcpy(request.ifr_name, name.text);
+  uint8_t *buffer = command.size > IOCTL_ROOM ? NULL : calloc(1, IOCTL_ROOM);
+  if (buffer == NULL) return hd_fail(&call, command.size > IOCTL_ROOM ? E2BIG : ENOMEM, "ethtool", name.text);
+  memcpy(buffer, command.data, command.size);
+  request.ifr_data = (char *)buffer;
+  HD_RETRY(result, ioctl(fd, SIOCETHTOOL, &request));
+  napi_value bytes = NULL;
+  if (result < 0) {
+    hd_fail(&call, errno, "ethtool", name.text);
+  } else {
+    bytes = hd_copy(env, buffer, command.size);
+  }
+  free(buffer);
+  return bytes;
+}
+
+void hd_register_sockets(napi_env env, napi_value exports) {
+  static const struct hd_export list[] = {
+      {"socket", sys_socket},         {"bind", sys_bind},
+      {"connect", sys_connect},       {"listen", sys_listen},
+      {"accept", sys_accept},         {"send", sys_send},
+      {"recv", sys_recv},             {"setsockopt", sys_setsockopt},
+      {"getsockopt", sys_getsockopt}, {"getsockname", sys_getsockname},
+      {"ioctl", sys_ioctl},           {"ethtool", ethtool},
+  };
+  hd_define(env, exports, list, sizeof list / sizeof *list);
+}

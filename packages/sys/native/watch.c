@@ -1,0 +1,141 @@
+/*
+ * Readiness of descriptors: one thread in epoll_wait(2) per environment. A watch fires once and is armed again
+ * when its callback has returned, so that a slow callback is never called twice for one event.
+ */
+#include "heddle.h"
+
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+struct hd_watch {
+  struct hd_watch *next;
+  uint32_t id;
+  int fd;
+  napi_ref callback;
+  bool held;
+};
+
+/* "This watch is ready", on its way to the JavaScript thread. The watch may be gone when it arrives. */
+struct readiness {
+  struct hd_task task;
+  uint32_t id;
+};
+
+static struct hd_watch **find(struct hd_async *async, uint32_t id) {
+  struct hd_watch **link = &async->watches;
+  while (*link != NULL && (*link)->id != id) link = &(*link)->next;
+  return link;
+}
+
+static void fire(napi_env env, struct hd_task *task) {
+  struct readiness *readiness = (struct readiness *)task;
+  uint32_t id = readiness->id;
+  free(readiness);
+  if (env == NULL) return;
+  struct hd_async *async = hd_instance(env)->async;
+  struct hd_watch *watch = *find(async, id);
+  if (watch == NULL) return;
+  hd_callback(env, watch->callback, NULL, NULL);
+  watch = *find(async, id); /* the callback may have ended it */
+  if (watch == NULL) return;
+  struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.u64 = id};
+  epoll_ctl(async->epoll, EPOLL_CTL_MOD, watch->fd, &event);
+}
+
+/* Id 0 is the eventfd that ends the thread. */
+static void *serve_epoll(void *argument) {
+  struct hd_async *async = argument;
+  for (;;) {
+    struct epoll_event events[32];
+    int count = epoll_wait(async->epoll, events, 32, -1);
+    for (int i = 0; i < count; i++) {
+      if (events[i].data.u64 == 0) return NULL;
+      struct readiness *readiness = calloc(1, sizeof *readiness);
+      if (readiness == NULL) abort();
+      readiness->task.finish = fire;
+      readiness->id = (uint32_t)events[i].data.u64;
+      if (!hd_deliver(async, &readiness->task)) free(readiness);
+    }
+  }
+}
+
+/* Returns an errno; all or nothing. */
+static int start_watching(struct hd_async *async) {
+  if (async->epoll != -1) return 0;
+  struct epoll_event event = {.events = EPOLLIN, .data.u64 = 0};
+  int errnum = 0, epoll = epoll_create1(EPOLL_CLOEXEC), wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (epoll < 0 || wake < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, wake, &event) < 0) errnum = errno;
+  async->epoll = epoll;
+  async->wake = wake;
+  if (errnum == 0) errnum = hd_thread(&async->watcher, serve_epoll, async);
+  if (errnum == 0) return 0;
+  if (epoll >= 0) close(epoll);
+  if (wake >= 0) close(wake);
+  async->epoll = async->wake = -1;
+  return errnum;
+}
+
+/* watch(fd, callback(), held): the watch's id. A held watch keeps the event loop alive. */
+static napi_value watch_fd(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  int fd = hd_int(&call, 0);
+  bool held = true;
+  struct hd_async *async = hd_async(&call);
+  if (call.failed) return NULL;
+  napi_get_value_bool(env, call.argument[2], &held);
+  int errnum = start_watching(async);
+  if (errnum != 0) return hd_fail(&call, errnum, "epoll_create1", NULL);
+  napi_ref callback = hd_function(&call, 1);
+  if (call.failed) return NULL;
+  struct hd_watch *watch = calloc(1, sizeof *watch);
+  struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.u64 = ++async->last_id};
+  if (watch == NULL || epoll_ctl(async->epoll, EPOLL_CTL_ADD, fd, &event) < 0) {
+    errnum = watch == NULL ? ENOMEM : errno;
+    napi_delete_reference(env, callback);
+    free(watch);
+    return hd_fail(&call, errnum, "epoll_ctl", NULL);
+  }
+  *watch = (struct hd_watch){async->watches, async->last_id, fd, callback, held};
+  async->watches = watch;
+  if (held) hd_hold(env, async);
+  return hd_number(env, watch->id);
+}
+
+/* unwatch(id): the callback is not called again. */
+static napi_value unwatch(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  uint32_t id = hd_uint(&call, 0);
+  struct hd_async *async = hd_async(&call);
+  if (call.failed) return NULL;
+  struct hd_watch **link = find(async, id), *watch = *link;
+  if (watch == NULL) return NULL;
+  *link = watch->next;
+  epoll_ctl(async->epoll, EPOLL_CTL_DEL, watch->fd, NULL);
+  napi_delete_reference(env, watch->callback);
+  if (watch->held) hd_release(env, async);
+  free(watch);
+  return NULL;
+}
+
+void hd_stop_watching(struct hd_async *async) {
+  if (async->epoll == -1) return;
+  eventfd_write(async->wake, 1);
+  pthread_join(async->watcher, NULL);
+  close(async->epoll);
+  close(async->wake);
+  while (async->watches != NULL) {
+    struct hd_watch *watch = async->watches;
+    async->watches = watch->next;
+    free(watch);
+  }
+}
+
+void hd_register_watch(napi_env env, napi_value exports) {
+  static const struct hd_export list[] = {
+      {"watch", watch_fd},
+      {"unwatch", unwatch},
+  };
+  hd_define(env, exports, list, sizeof list / sizeof *list);
+}

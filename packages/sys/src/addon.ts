@@ -1,0 +1,113 @@
+/**
+ * The addon as C exports it, and where it is found. Not part of the package's interface: the modules beside
+ * this one give its functions their meaning.
+ */
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { SysError } from './sys-error.ts';
+
+/** The functions of `native/*.c`. Descriptors are numbers; a namespace of -1 is the caller's own. */
+export interface Addon {
+  setErrorFactory(factory: (errnum: number, syscall: string, path?: string) => Error): void;
+
+  open(path: string, flags: number, mode: number): number;
+  close(fd: number): void;
+  fsync(fd: number): void;
+  read(fd: number, max: number): Uint8Array | undefined;
+  write(fd: number, bytes: Uint8Array): number;
+  readFile(netns: number, path: string): string;
+  writeFile(netns: number, path: string, bytes: Uint8Array): void;
+  linkFd(fd: number, path: string): void;
+  mkdir(path: string, mode: number): void;
+  unlink(path: string): void;
+  statfs(path: string): number;
+  mount(source: string, target: string, flags: number): void;
+  umount(target: string, flags: number): void;
+  inotifyCreate(): number;
+  inotifyAdd(fd: number, path: string, mask: number): number;
+  inotifyRemove(fd: number, descriptor: number): void;
+
+  flock(fd: number, operation: number): boolean;
+  flockWait(fd: number, operation: number, done: (error?: SysError) => void): number;
+  flockCancel(id: number): void;
+
+  runInNetns<T>(netns: number, run: () => T): T;
+  createNetns(): number;
+  namespaceType(fd: number): number;
+  identity(fd: number): readonly [device: bigint, inode: bigint];
+
+  socket(netns: number, family: number, type: number, protocol: number): number;
+  bind(fd: number, address: Uint8Array): void;
+  connect(fd: number, address: Uint8Array): void;
+  listen(fd: number, backlog: number): void;
+  accept(fd: number, flags: number): number | undefined;
+  send(fd: number, bytes: Uint8Array, flags: number, to: Uint8Array): number;
+  recv(fd: number, max: number, flags: number): readonly [bytes: Uint8Array, from: Uint8Array] | undefined;
+  setsockopt(fd: number, level: number, name: number, value: Uint8Array): void;
+  getsockopt(fd: number, level: number, name: number): Uint8Array;
+  getsockname(fd: number): Uint8Array;
+  ioctl(fd: number, request: number, argument: Uint8Array): Uint8Array;
+  ethtool(fd: number, name: string, command: Uint8Array): Uint8Array;
+
+  transactSync(fd: number, request: Uint8Array): Uint8Array[];
+  transact(
+    fd: number,
+    request: Uint8Array,
+    done: (error: SysError | undefined, datagrams: Uint8Array[]) => void,
+  ): void;
+
+  watch(fd: number, onReadable: () => void, held: boolean): number;
+  unwatch(id: number): void;
+}
+
+/** The addon, loaded when it is first needed: codecs and types of this package work without it. */
+export const native: () => Addon = once(() => loadAddon(locateAddon()));
+
+/**
+ * Loads the addon from a file.
+ *
+ * @throws SysError `dlopen` when the file is no addon for this machine.
+ */
+export function loadAddon(path: string): Addon {
+  const module = { exports: {} as Addon };
+  try {
+    // Not require(): a bundler would try to pull the file into the bundle.
+    process.dlopen(module, path);
+  } catch (cause) {
+    throw new SysError({
+      ...{ syscall: 'dlopen', errnum: ENOEXEC, path, cause },
+      message: `load addon ${path}: ${cause instanceof Error ? cause.message : String(cause)}`,
+    });
+  }
+  module.exports.setErrorFactory((errnum, syscall, path) => new SysError({ errnum, syscall, path }));
+  return module.exports;
+}
+
+const ENOENT = 2;
+const ENOEXEC = 8;
+const FILE = 'heddle_sys.node';
+
+/** In this package's build directory; beside a bundle; beside a single executable. */
+function locateAddon(): string {
+  const candidates = [
+    fileURLToPath(new URL(`../build/${FILE}`, import.meta.url)),
+    fileURLToPath(new URL(`./${FILE}`, import.meta.url)),
+    join(dirname(realpathSync(process.execPath)), FILE),
+  ];
+  const found = candidates.find((path) => existsSync(path));
+  if (found !== undefined) return found;
+  throw new SysError({
+    ...{ syscall: 'dlopen', errnum: ENOENT, path: FILE },
+    message: `load addon ${FILE}: not found (tried ${candidates.join(', ')})`,
+    hint: 'build it with `npm run build:native`, or put it beside the executable',
+  });
+}
+
+function once<T extends object>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
