@@ -35,12 +35,25 @@ export function decodeConfig<S extends v.GenericSchema>(
   input: string | Uint8Array | object,
   options: DecodeConfigOptions = {},
 ): v.InferOutput<S> {
-  const isText = typeof input === 'string' || input instanceof Uint8Array;
-  const value = isText ? parseJson(input, options) : input;
+  if (typeof input !== 'string' && !(input instanceof Uint8Array))
+    return decodeParsed(schema, input, options);
+  const source = { text: decodeText(input, options), path: [] };
+  return decodeParsed(schema, parseJson(input, options), { ...options, source });
+}
+
+/**
+ * The typed view of a JSON value of any kind.
+ *
+ * @throws {ConfigError} as {@link decodeConfig}.
+ */
+export function decodeParsed<S extends v.GenericSchema>(
+  schema: S,
+  value: unknown,
+  options: DecodeConfigOptions,
+): v.InferOutput<S> {
   const decoded = decodeValue(schema, value);
   if (decoded.ok) return decoded.output;
-  const source = isText ? { text: decodeText(input, options), path: [] } : options.source;
-  throw configError(decoded.problems, { ...options, ...(source !== undefined && { source }) });
+  throw configError(decoded.problems, options);
 }
 
 /** What {@link decodeValue} found. */

@@ -12,6 +12,7 @@ export {
 } from './attachment.ts';
 export { CNI_CODE, type CniCodeName, codeForHeddleError, codeName } from './codes.ts';
 export { type DecodeConfigOptions, decodeConfig } from './decode.ts';
+export { type DeriveOptions, deriveStdin, type PrevResultSource, prevResultFor } from './derive.ts';
 export {
   COMMANDS,
   type Command,
@@ -40,6 +41,27 @@ export { type LineColumn, locate } from './json-syntax.ts';
 export { isJsonObject, type JsonObject, type JsonPath, type JsonValue, jsonPointer } from './json-value.ts';
 export { matchMembers, type UnknownKey, unknownKeys } from './members.ts';
 export {
+  type BrokenFile,
+  type ConfigFile,
+  isConfigPath,
+  isListPath,
+  type ListedNetworks,
+  listNetworks,
+  NetworkNotFoundError,
+  type SelectedNetwork,
+  type SelectOptions,
+  selectNetwork,
+} from './network-files.ts';
+export {
+  type NetworkConfigList,
+  type ParseListOptions,
+  parseNetworkList,
+  type Siblings,
+  unknownListKeys,
+  upconvert,
+} from './network-list.ts';
+export { type PluginConfig, parsePluginConfig } from './plugin-config.ts';
+export {
   type Dns,
   type Interface,
   type IpConfig,
@@ -67,6 +89,7 @@ export {
   uint64,
   validAttachmentSchema,
 } from './schema.ts';
+export { readValidAttachments, VALID_ATTACHMENT_KEYS } from './valid-attachments.ts';
 export {
   atLeast,
   CNI_VERSIONS,

@@ -42,6 +42,7 @@ export function problemOf(issue: v.BaseIssue<unknown>, parents: JsonPath = []): 
 export function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (typeof value === 'string') return `${JSON.stringify(shorten(value))} (a string)`;
+  if (typeof value === 'symbol') return value.description ?? 'a symbol';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : 'a list';
   if (typeof value === 'object' && value !== null) return 'an object';
   return String(value);

@@ -48,6 +48,8 @@ interface SchemaNode {
 
 function match(schema: SchemaNode, value: unknown): unknown {
   const { entries, item, items, value: values, wrapped, options, getter } = schema;
+  const wantsObject = entries !== undefined || schema.type === 'record';
+  if (wantsObject && Array.isArray(value)) return LIST_FOR_OBJECT;
   if (entries !== undefined) return isJsonObject(value) ? matchObject(schema, entries, value) : value;
   if (item !== undefined) return Array.isArray(value) ? value.map((element) => match(item, element)) : value;
   if (items !== undefined && Array.isArray(value)) {
@@ -65,6 +67,9 @@ function match(schema: SchemaNode, value: unknown): unknown {
   if (schema.type === 'bigint' && Number.isSafeInteger(value)) return BigInt(value as number);
   return value;
 }
+
+/** Stands for a list where an object must be: valibot would take a list for one. */
+const LIST_FOR_OBJECT = Symbol('a list');
 
 function matchObject(
   schema: SchemaNode,
