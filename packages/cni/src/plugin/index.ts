@@ -1,1 +1,35 @@
-export {};
+/** Everything that a plugin's author needs. */
+export type {
+  AddCall,
+  AttachmentCall,
+  BaseCall,
+  CheckCall,
+  DelCall,
+  GcCall,
+  GcOwner,
+  IpamDelegate,
+  StatusCall,
+} from './calls.ts';
+export { definePlugin, type Plugin, type PluginDefinition } from './definition.ts';
+export type { Clock, InflightPort, PluginExecution, PluginHost, Random } from './host.ts';
+export {
+  ALIAS_MAX,
+  aliasTag,
+  COMMENT_MAX,
+  hostLinkName,
+  isAliasOf,
+  networkTag,
+  type OwnerAlias,
+  type OwnerComment,
+  type OwnerTag,
+  ownerAlias,
+  ownerComment,
+  ownerTag,
+  parseOwnerAlias,
+  parseOwnerComment,
+  tagKey,
+} from './owner.ts';
+export { memberOf } from './request.ts';
+export { errorJson, type PluginInvocation, type PluginOutcome, serve, versionJson } from './serve.ts';
+export { isAbsent, Teardown, UndoStack } from './undo.ts';
+export { ATTACHMENTS, VALID_ATTACHMENTS } from './valid-attachments.ts';

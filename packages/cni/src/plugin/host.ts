@@ -1,0 +1,60 @@
+/**
+ * What the place that a plugin runs in has to offer: the standalone binary, the agent, a runtime's own
+ * process. A plugin cannot tell which it is.
+ */
+import type { KernelSession } from '@heddle/netlink';
+import type { NetnsHandle } from '@heddle/sys';
+import type { Plugin } from './definition.ts';
+
+/** Wall-clock time. */
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+/** A source of random bytes. */
+export interface Random {
+  bytes(count: number): Uint8Array;
+}
+
+/** One execution of a plugin's binary. */
+export interface PluginExecution {
+  readonly type: string;
+  /** The binary's path. */
+  readonly path: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stdin: Uint8Array;
+}
+
+/** Marks attachments whose ADD is under way, across processes. */
+export interface InflightPort {
+  /** Sets the mark of `key` until the return value is disposed of, or the process ends. */
+  begin(key: string): Disposable;
+  /** The keys that are marked now. */
+  list(): ReadonlySet<string>;
+}
+
+/** The ports of a plugin's surroundings. */
+export interface PluginHost {
+  /** @throws {SysError} ENOENT when there is nothing at `path`, EINVAL when it is no network namespace */
+  openNetns(path: string): NetnsHandle;
+  /** Opens the kernel as seen from `netns`, or from the process's own namespace. */
+  openSession(netns?: NetnsHandle): KernelSession;
+  /**
+   * Finds a plugin's binary.
+   *
+   * @throws {CniError} when no directory of `path` holds it
+   */
+  findPlugin(type: string, path: readonly string[]): string;
+  /**
+   * Runs a binary and returns its stdout.
+   *
+   * @throws {PluginError} the plugin's own error
+   */
+  invoke(execution: PluginExecution): Promise<string>;
+  /** The code of the binary at `path`, when that is one of ours: it then runs without a process. */
+  inProcess?(type: string, path: string): Plugin | undefined;
+  readonly inflight: InflightPort;
+  readonly clock: Clock;
+  readonly random: Random;
+}

@@ -1,0 +1,109 @@
+/** The calls of one invocation, backed by its surroundings. Each class is what one verb, or two, are handed. */
+import type { KernelSession } from '@heddle/netlink';
+import type { NetnsHandle } from '@heddle/sys';
+import { loadArgs } from '../args.ts';
+import type { AttachmentId } from '../attachment.ts';
+import type { Command } from '../environment.ts';
+import type { JsonObject } from '../json-value.ts';
+import type { Result } from '../result.ts';
+import { decodeConfig } from '../decode.ts';
+import type { AddCall, AttachmentCall, BaseCall, DelCall, IpamDelegate } from './calls.ts';
+import type { Clock, Random } from './host.ts';
+import { readPrevResult } from './prev-result.ts';
+import type { Run } from './run.ts';
+import type { Sessions } from './sessions.ts';
+import { Teardown, UndoStack } from './undo.ts';
+
+/** What every verb gets. */
+export class LiveCall implements BaseCall<unknown> {
+  readonly command: Command;
+  readonly network: string;
+  readonly cniVersion: string;
+  readonly config: unknown;
+  readonly raw: JsonObject;
+  readonly stdin: Uint8Array;
+  readonly path: readonly string[];
+  readonly ipam: IpamDelegate;
+  readonly clock: Clock;
+  readonly random: Random;
+  protected readonly sessions: Sessions;
+  readonly #warn: (message: string) => void;
+
+  constructor(run: Run, sessions: Sessions, ipam: IpamDelegate) {
+    const { plugin, request, ports } = run;
+    this.command = run.command;
+    this.network = request.network;
+    this.cniVersion = request.cniVersion;
+    this.config = decodeConfig(plugin.config, request.raw, {
+      what: `${plugin.type} configuration`,
+      source: { text: request.text, path: [] },
+    });
+    this.raw = request.raw;
+    this.stdin = request.stdin;
+    this.path = run.invocation.path;
+    this.ipam = ipam;
+    this.clock = ports.clock;
+    this.random = ports.random;
+    this.sessions = sessions;
+    this.#warn = (message) => run.warn(`${plugin.type}: ${message}`);
+  }
+
+  get host(): KernelSession {
+    return this.sessions.host;
+  }
+
+  warn(message: string): void {
+    this.#warn(message);
+  }
+}
+
+/** What the verbs about one attachment get. */
+export class LiveAttachmentCall extends LiveCall implements AttachmentCall<unknown> {
+  readonly attachment: AttachmentId;
+  readonly containerID: string;
+  readonly ifName: string;
+  readonly netnsPath: string;
+  readonly cniArgs: string;
+  readonly args: Readonly<Record<string, string | undefined>>;
+  declare readonly prevResult?: Result;
+
+  constructor(run: Run, sessions: Sessions, ipam: IpamDelegate) {
+    super(run, sessions, ipam);
+    const { plugin, invocation, request } = run;
+    this.containerID = invocation.containerID;
+    this.ifName = invocation.ifName;
+    this.attachment = { network: request.network, containerID: this.containerID, ifName: this.ifName };
+    this.netnsPath = invocation.netns;
+    this.cniArgs = invocation.args;
+    this.args = plugin.argKeys === undefined ? {} : loadArgs(invocation.args, plugin.argKeys);
+    const prevResult = readPrevResult(run);
+    if (prevResult !== undefined) this.prevResult = prevResult;
+  }
+}
+
+/** What ADD and CHECK get: the container must be there. */
+export class LiveContainerCall extends LiveAttachmentCall implements AddCall<unknown> {
+  readonly undo: UndoStack;
+
+  constructor(run: Run, sessions: Sessions, ipam: IpamDelegate, undo = new UndoStack()) {
+    super(run, sessions, ipam);
+    this.undo = undo;
+  }
+
+  get netns(): NetnsHandle {
+    return this.sessions.netns;
+  }
+
+  get container(): KernelSession {
+    return this.sessions.container;
+  }
+}
+
+/** What DEL gets: the container may be gone. */
+export class LiveDelCall extends LiveAttachmentCall implements DelCall<unknown> {
+  readonly teardown = new Teardown();
+
+  get container(): KernelSession | undefined {
+    return this.sessions.containerIfPresent;
+  }
+}

@@ -1,0 +1,125 @@
+/**
+ * Runs one verb of a plugin on a checked request: hands it its call, takes the steps back when it fails, and
+ * closes what was opened.
+ */
+import { ErrorList } from '@heddle/errors';
+import { attachmentKey } from '../attachment.ts';
+import { CNI_CODE } from '../codes.ts';
+import type { Command, Invocation } from '../environment.ts';
+import { CniError } from '../errors.ts';
+import type { Result } from '../result.ts';
+import { renderResult } from '../result-render.ts';
+import type { IpamDelegate } from './calls.ts';
+import type { Plugin } from './definition.ts';
+import { ipamDelegate } from './delegate.ts';
+import type { PluginHost } from './host.ts';
+import { LiveCall, LiveContainerCall, LiveDelCall } from './live-calls.ts';
+import { LiveGcCall } from './live-gc-call.ts';
+import type { Request } from './request.ts';
+import { Sessions } from './sessions.ts';
+import { type Teardown, UndoStack } from './undo.ts';
+
+/** One invocation: what was asked, of whom, where. */
+export interface Run {
+  readonly plugin: Plugin;
+  readonly command: Exclude<Command, 'VERSION'>;
+  readonly invocation: Invocation;
+  readonly request: Request;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly ports: PluginHost;
+  readonly warn: (message: string) => void;
+}
+
+/**
+ * Runs the verb.
+ *
+ * @returns the result of an ADD, in the newest form
+ * @throws for any failure; after a failed ADD nothing is left of it
+ */
+export async function runPlugin(run: Run): Promise<Result | undefined> {
+  using sessions = new Sessions(run.ports, run.invocation.netns);
+  refuseOwnNamespace(run, sessions);
+  switch (run.command) {
+    case 'ADD':
+      return add(run, sessions);
+    case 'CHECK':
+      await run.plugin.check(new LiveContainerCall(run, sessions, delegateOf(run)));
+      return undefined;
+    case 'DEL': {
+      const call = new LiveDelCall(run, sessions, delegateOf(run));
+      await toTheEnd(run, call.teardown, () => run.plugin.del(call));
+      return undefined;
+    }
+    case 'GC': {
+      const call = new LiveGcCall(run, sessions, delegateOf(run));
+      await toTheEnd(run, call.teardown, () => run.plugin.gc(call));
+      return undefined;
+    }
+    case 'STATUS':
+      await run.plugin.status(new LiveCall(run, sessions, delegateOf(run)));
+      return undefined;
+  }
+}
+
+async function add(run: Run, sessions: Sessions): Promise<Result> {
+  const undo = new UndoStack();
+  const call = new LiveContainerCall(run, sessions, delegateOf(run, undo), undo);
+  using _mark = run.ports.inflight.begin(attachmentKey(call.attachment));
+  try {
+    const result = await run.plugin.add(call);
+    // A result that the configuration's version cannot hold fails the ADD while it can still be undone.
+    renderResult(result, run.request.cniVersion);
+    return result;
+  } catch (error) {
+    for (const problem of await undo.unwind()) run.warn(`${run.plugin.type}: ${problem}`);
+    throw error;
+  }
+}
+
+/** Runs a verb that collects problems; the one that it throws itself comes first. */
+async function toTheEnd(run: Run, teardown: Teardown, verb: () => Promise<void>): Promise<void> {
+  const what = `${run.plugin.type}: ${run.command}`;
+  const thrown: unknown[] = [];
+  for (const part of [verb, async () => teardown.finish(what)]) {
+    try {
+      await part();
+    } catch (error) {
+      thrown.push(error);
+    }
+  }
+  ErrorList.throwIfAny(what, thrown);
+}
+
+function delegateOf(run: Run, undo?: UndoStack): IpamDelegate {
+  const { request, invocation, ports, env } = run;
+  return ipamDelegate({
+    ...request,
+    env,
+    path: invocation.path,
+    ports,
+    undo,
+    run: async (plugin, command) => {
+      if (command === 'VERSION') return undefined;
+      // The namespaces were compared for the plugin that delegates.
+      const delegated = { ...invocation, command, netnsOverride: true };
+      return runPlugin({
+        ...run,
+        plugin,
+        command,
+        invocation: delegated,
+        env: { ...env, CNI_COMMAND: command },
+      });
+    },
+  });
+}
+
+/** ADD and DEL in the plugin's own namespace would take the host's network apart. */
+function refuseOwnNamespace({ command, invocation }: Run, sessions: Sessions): void {
+  if (invocation.netnsOverride || (command !== 'ADD' && command !== 'DEL')) return;
+  const netns = command === 'ADD' ? sessions.netns : sessions.netnsIfPresent;
+  if (netns === undefined || netns.key !== sessions.host.netns.key) return;
+  throw new CniError(
+    CNI_CODE.INVALID_NETNS,
+    "plugin's netns and netns from CNI_NETNS should not be the same",
+  );
+}
