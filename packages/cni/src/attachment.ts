@@ -18,6 +18,12 @@ export interface ValidAttachment {
   readonly ifname: string;
 }
 
+/**
+ * The keys under which a runtime tells GC what is alive: the specification's, and the one that the reference
+ * sends beside it because some plugins know only that.
+ */
+export const VALID_ATTACHMENT_KEYS = ['cni.dev/valid-attachments', 'cni.dev/attachments'] as const;
+
 /** The longest interface name, in bytes (IFNAMSIZ less the closing zero; linux/if.h). */
 export const IFNAME_MAX = 15;
 

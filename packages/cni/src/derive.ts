@@ -1,12 +1,11 @@
 /** What a plugin of a list gets on stdin: its own object, and what the runtime adds. */
-import type { ValidAttachment } from './attachment.ts';
+import { VALID_ATTACHMENT_KEYS, type ValidAttachment } from './attachment.ts';
 import type { Command } from './environment.ts';
 import { UsageError } from './errors.ts';
 import { sortMembers } from './go-json.ts';
 import type { JsonObject, JsonValue } from './json-value.ts';
 import type { NetworkConfigList } from './network-list.ts';
 import type { PluginConfig } from './plugin-config.ts';
-import { VALID_ATTACHMENT_KEYS } from './valid-attachments.ts';
 import { atLeast } from './versions.ts';
 
 /** What the runtime adds to a plugin's object. */

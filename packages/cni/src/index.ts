@@ -4,6 +4,7 @@ export {
   attachmentKey,
   IFNAME_MAX,
   sameAttachment,
+  VALID_ATTACHMENT_KEYS,
   type ValidAttachment,
   validateAttachment,
   validateContainerId,
@@ -89,7 +90,6 @@ export {
   uint64,
   validAttachmentSchema,
 } from './schema.ts';
-export { readValidAttachments, VALID_ATTACHMENT_KEYS } from './valid-attachments.ts';
 export {
   atLeast,
   CNI_VERSIONS,
