@@ -1,28 +1,61 @@
-/* Files, mounts, locks that do not wait, inotify: thin calls over descriptors and paths. */
+/* Files, mounts and inotify: thin calls over descriptors and paths. */
 #include "heddle.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/inotify.h>
-#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* open(path, flags, mode): a descriptor. */
-static napi_value sys_open(napi_env env, napi_callback_info info) {
+HD_SYSTEM_CALL(sys_open, "open", path.text,
+               struct hd_path path = hd_path(&call, 0); int flags = hd_int(&call, 1);
+               uint32_t mode = hd_uint(&call, 2),
+               open(path.text, flags | O_CLOEXEC, (mode_t)mode))
+
+HD_SYSTEM_CALL(sys_fsync, "fsync", NULL, int fd = hd_int(&call, 0), fsync(fd))
+
+HD_SYSTEM_CALL(sys_mkdir, "mkdir", path.text,
+               struct hd_path path = hd_path(&call, 0); uint32_t mode = hd_uint(&call, 1),
+               mkdir(path.text, (mode_t)mode))
+
+HD_SYSTEM_CALL(sys_unlink, "unlink", path.text, struct hd_path path = hd_path(&call, 0), unlink(path.text))
+
+/* Follows the source, so that /proc/self/fd/N gives a file without a name (O_TMPFILE) one. */
+HD_SYSTEM_CALL(sys_link, "linkat", target.text,
+               struct hd_path source = hd_path(&call, 0); struct hd_path target = hd_path(&call, 1),
+               linkat(AT_FDCWD, source.text, AT_FDCWD, target.text, AT_SYMLINK_FOLLOW))
+
+HD_SYSTEM_CALL(sys_mount, "mount", target.text,
+               struct hd_path source = hd_path(&call, 0); struct hd_path target = hd_path(&call, 1);
+               uint32_t flags = hd_uint(&call, 2),
+               mount(source.text, target.text, "none", flags, NULL))
+
+HD_SYSTEM_CALL(sys_umount, "umount", target.text,
+               struct hd_path target = hd_path(&call, 0); int flags = hd_int(&call, 1),
+               umount2(target.text, flags))
+
+HD_SYSTEM_CALL(inotify_create, "inotify_init1", NULL, (void)0, inotify_init1(IN_CLOEXEC | IN_NONBLOCK))
+
+HD_SYSTEM_CALL(inotify_add, "inotify_add_watch", path.text,
+               int fd = hd_int(&call, 0); struct hd_path path = hd_path(&call, 1);
+               uint32_t mask = hd_uint(&call, 2),
+               inotify_add_watch(fd, path.text, mask))
+
+HD_SYSTEM_CALL(inotify_remove, "inotify_rm_watch", NULL,
+               int fd = hd_int(&call, 0); int descriptor = hd_int(&call, 1), inotify_rm_watch(fd, descriptor))
+
+/* statfs(path): the file system's magic number. */
+static napi_value sys_statfs(napi_env env, napi_callback_info info) {
   struct hd_call call = hd_begin(env, info);
-  struct hd_path path;
-  hd_path(&call, 0, &path);
-  int fd, flags = hd_int(&call, 1);
-  uint32_t mode = hd_uint(&call, 2);
+  struct hd_path path = hd_path(&call, 0);
   if (call.failed) return NULL;
-  HD_RETRY(fd, open(path.text, flags | O_CLOEXEC, (mode_t)mode));
-  if (fd < 0) return hd_fail(&call, errno, "open", path.text);
-  return hd_number(env, fd);
+  struct statfs facts;
+  int result;
+  HD_RETRY(result, statfs(path.text, &facts));
+  if (result < 0) return hd_fail(&call, errno, "statfs", path.text);
+  return hd_number(env, (uint32_t)facts.f_type);
 }
 
 /* close(fd). Never repeated: Linux frees the number even when it reports EINTR. */
@@ -34,22 +67,13 @@ static napi_value sys_close(napi_env env, napi_callback_info info) {
   return NULL;
 }
 
-static napi_value sys_fsync(napi_env env, napi_callback_info info) {
-  struct hd_call call = hd_begin(env, info);
-  int result, fd = hd_int(&call, 0);
-  if (call.failed) return NULL;
-  HD_RETRY(result, fsync(fd));
-  if (result < 0) return hd_fail(&call, errno, "fsync", NULL);
-  return NULL;
-}
-
 /* read(fd, max): bytes, empty at the end; undefined when it would block. */
 static napi_value sys_read(napi_env env, napi_callback_info info) {
   struct hd_call call = hd_begin(env, info);
   int fd = hd_int(&call, 0);
   uint32_t max = hd_uint(&call, 1);
   if (call.failed) return NULL;
-  uint8_t *buffer = malloc(max + 1u > max ? max + 1u : max);
+  uint8_t *buffer = malloc((size_t)max + 1);
   if (buffer == NULL) return hd_fail(&call, ENOMEM, "read", NULL);
   ssize_t size;
   HD_RETRY(size, read(fd, buffer, max));
@@ -99,9 +123,8 @@ static int read_all(int fd, struct text *text) {
 /* readFile(netns | -1, path): text. Opened and read inside the namespace: some sysctls look at the reader. */
 static napi_value read_file(napi_env env, napi_callback_info info) {
   struct hd_call call = hd_begin(env, info);
-  struct hd_path path;
   int home, fd, netns = hd_int(&call, 0);
-  hd_path(&call, 1, &path);
+  struct hd_path path = hd_path(&call, 1);
   if (call.failed) return NULL;
   if (!hd_enter_netns(netns, &home)) return hd_fail(&call, errno, "setns", NULL);
   struct text text = {NULL, 0};
@@ -129,9 +152,8 @@ static napi_value read_file(napi_env env, napi_callback_info info) {
 /* writeFile(netns | -1, path, bytes): one write to a file that exists. */
 static napi_value write_file(napi_env env, napi_callback_info info) {
   struct hd_call call = hd_begin(env, info);
-  struct hd_path path;
   int home, fd, netns = hd_int(&call, 0);
-  hd_path(&call, 1, &path);
+  struct hd_path path = hd_path(&call, 1);
   struct hd_bytes bytes = hd_bytes(&call, 2);
   if (call.failed) return NULL;
   if (!hd_enter_netns(netns, &home)) return hd_fail(&call, errno, "setns", NULL);
@@ -155,114 +177,12 @@ static napi_value write_file(napi_env env, napi_callback_info info) {
   return errnum == 0 ? NULL : hd_fail(&call, errnum, syscall, path.text);
 }
 
-/* linkFd(fd, path): gives a file without a name (O_TMPFILE) one. */
-static napi_value link_fd(napi_env env, napi_callback_info info) {
-  struct hd_call call = hd_begin(env, info);
-  struct hd_path path;
-  int fd = hd_int(&call, 0);
-  hd_path(&call, 1, &path);
-  if (call.failed) return NULL;
-  char source[32];
-  snprintf(source, sizeof source, "/proc/self/fd/%d", fd);
-  if (linkat(AT_FDCWD, source, AT_FDCWD, path.text, AT_SYMLINK_FOLLOW) < 0) {
-    return hd_fail(&call, errno, "linkat", path.text);
-  }
-  return NULL;
-}
-
-/* mkdir(path, mode) */
-static napi_value sys_mkdir(napi_env env, napi_callback_info info) {
-  struct hd_call call = hd_begin(env, info);
-  struct hd_path path;
-  hd_path(&call, 0, &path);
-  uint32_t mode = hd_uint(&call, 1);
-  if (call.failed) return NULL;
-  if (mkdir(path.text, (mode_t)mode) < 0) return hd_fail(&call, errno, "mkdir", path.text);
-  return NULL;
-}
-
-/* unlink(path) */
-static napi_value sys_unlink(napi_env env, napi_callback_info info) {
-  struct hd_call call = hd_begin(env, info);
-  struct hd_path path;
-  hd_path(&call, 0, &path);
-  if (call.failed) return NULL;
-  if (unlink(path.text) < 0) return hd_fail(&call, errno, "unlink", path.text);
-  return NULL;
-}
-
-/* statfs(path): the file system's magic number. */
-static napi_value sys_statfs(napi_env env, napi_callback_info info) {
-  struct hd_call call = hd_begin(env, info);
-  struct hd_path path;
-  hd_path(&call, 0, &path);
-  if (call.failed) return NULL;
-  struct statfs facts;
-  int result;
-  HD_RETRY(result, statfs(path.text, &facts));
-  if (result < 0) return hd_fail(&call, errno, "statfs", path.text);
-  return hd_number(env, (uint32_t)facts.f_type);
-}
-
-/* mount(source, target, flags) */
-static napi_value sys_mount(napi_env env, napi_callback_info info) {
-  struct hd_call call = hd_begin(env, info);
-  struct hd_path source, target;
-  hd_path(&call, 0, &source);
-  hd_path(&call, 1, &target);
-  uint32_t flags = hd_uint(&call, 2);
-  if (call.failed) return NULL;
-  if (mount(source.text, target.text, "none", flags, NULL) < 0) {
-    return hd_fail(&call, errno, "mount", target.text);
-  }
-  return NULL;
-}
-
-/* umount(target, flags) */
-static napi_value sys_umount(napi_env env, napi_callback_info info) {
-  struct hd_call call = hd_begin(env, info);
-  struct hd_path target;
-  hd_path(&call, 0, &target);
-  int flags = hd_int(&call, 1);
-  if (call.failed) return NULL;
-  if (umount2(target.text, flags) < 0) return hd_fail(&call, errno, "umount", target.text);
-  return NULL;
-}
-
-static napi_value inotify_create(napi_env env, napi_callback_info info) {
-  struct hd_call call = hd_begin(env, info);
-  int fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-  if (fd < 0) return hd_fail(&call, errno, "inotify_init1", NULL);
-  return hd_number(env, fd);
-}
-
-/* inotifyAdd(fd, path, mask): a watch descriptor. */
-static napi_value inotify_add(napi_env env, napi_callback_info info) {
-  struct hd_call call = hd_begin(env, info);
-  struct hd_path path;
-  int fd = hd_int(&call, 0);
-  hd_path(&call, 1, &path);
-  uint32_t mask = hd_uint(&call, 2);
-  if (call.failed) return NULL;
-  int descriptor = inotify_add_watch(fd, path.text, mask);
-  if (descriptor < 0) return hd_fail(&call, errno, "inotify_add_watch", path.text);
-  return hd_number(env, descriptor);
-}
-
-static napi_value inotify_remove(napi_env env, napi_callback_info info) {
-  struct hd_call call = hd_begin(env, info);
-  int fd = hd_int(&call, 0), descriptor = hd_int(&call, 1);
-  if (call.failed) return NULL;
-  if (inotify_rm_watch(fd, descriptor) < 0) return hd_fail(&call, errno, "inotify_rm_watch", NULL);
-  return NULL;
-}
-
 void hd_register_files(napi_env env, napi_value exports) {
   static const struct hd_export list[] = {
       {"open", sys_open},           {"close", sys_close},
       {"fsync", sys_fsync},         {"read", sys_read},
       {"write", sys_write},         {"readFile", read_file},
-      {"writeFile", write_file},    {"linkFd", link_fd},
+      {"writeFile", write_file},    {"link", sys_link},
       {"mkdir", sys_mkdir},         {"unlink", sys_unlink},
       {"statfs", sys_statfs},       {"mount", sys_mount},
       {"umount", sys_umount},       {"inotifyCreate", inotify_create},

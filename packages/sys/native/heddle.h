@@ -47,7 +47,7 @@ int hd_int(struct hd_call *call, size_t index);
 uint32_t hd_uint(struct hd_call *call, size_t index);
 /* The bytes stay JavaScript's: valid until the call ends. */
 struct hd_bytes hd_bytes(struct hd_call *call, size_t index);
-void hd_path(struct hd_call *call, size_t index, struct hd_path *path);
+struct hd_path hd_path(struct hd_call *call, size_t index);
 /* A persistent reference to a function argument. */
 napi_ref hd_function(struct hd_call *call, size_t index);
 
@@ -58,6 +58,20 @@ napi_value hd_copy(napi_env env, const void *data, size_t size);
 napi_value hd_error(napi_env env, int errnum, const char *syscall, const char *path);
 /* Throws that error. Always returns NULL, so that a function can return it. */
 napi_value hd_fail(struct hd_call *call, int errnum, const char *syscall, const char *path);
+
+/*
+ * A function of the addon that is one system call and gives back the call's number (0, or a descriptor).
+ * `arguments` declares variables read with hd_int and its like; `path` names the file in an error, or is NULL.
+ */
+#define HD_SYSTEM_CALL(function, syscall, path, arguments, expression)                                         \
+  static napi_value function(napi_env env, napi_callback_info info) {                                          \
+    struct hd_call call = hd_begin(env, info);                                                                 \
+    arguments;                                                                                                 \
+    if (call.failed) return NULL;                                                                              \
+    int result;                                                                                                \
+    HD_RETRY(result, expression);                                                                              \
+    return result < 0 ? hd_fail(&call, errno, syscall, path) : hd_number(env, result);                         \
+  }
 
 struct hd_export {
   const char *name;

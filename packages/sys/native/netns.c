@@ -50,8 +50,11 @@ static napi_value run_in_netns(napi_env env, napi_callback_info info) {
   napi_get_undefined(env, &receiver);
   if (!hd_enter_netns(netns, &home)) return hd_fail(&call, errno, "setns", NULL);
   /* An exception, also the one that ends a worker, stays pending and comes out when this returns. */
-  napi_call_function(env, receiver, call.argument[1], 0, NULL, &result);
+  napi_status status = napi_call_function(env, receiver, call.argument[1], 0, NULL, &result);
   hd_leave_netns(home);
+  if (status != napi_ok && status != napi_pending_exception) {
+    napi_throw_type_error(env, NULL, "argument is not a function");
+  }
   return result;
 }
 
@@ -84,15 +87,8 @@ static napi_value create_netns(napi_env env, napi_callback_info info) {
   return hd_number(env, birth.fd);
 }
 
-/* namespaceType(fd): the CLONE_NEW… flag. */
-static napi_value namespace_type(napi_env env, napi_callback_info info) {
-  struct hd_call call = hd_begin(env, info);
-  int fd = hd_int(&call, 0);
-  if (call.failed) return NULL;
-  int type = ioctl(fd, NS_GET_NSTYPE);
-  if (type < 0) return hd_fail(&call, errno, "ioctl NS_GET_NSTYPE", NULL);
-  return hd_number(env, type);
-}
+/* The CLONE_NEW… flag of a namespace's descriptor. */
+HD_SYSTEM_CALL(namespace_type, "ioctl NS_GET_NSTYPE", NULL, int fd = hd_int(&call, 0), ioctl(fd, NS_GET_NSTYPE))
 
 /* identity(fd): [device, inode] as bigints. */
 static napi_value identity(napi_env env, napi_callback_info info) {

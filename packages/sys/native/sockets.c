@@ -12,7 +12,7 @@
 
 enum {
   STREAM_CHUNK = 64 * 1024,
-  /* The kernel decides from the request alone how much it copies; no fixed structure is larger than this. */
+  /* The kernel decides from the request alone how much it copies. */
   IOCTL_ROOM = 16 * 1024,
 };
 
@@ -29,16 +29,17 @@ static napi_value sys_socket(napi_env env, napi_callback_info info) {
   return hd_number(env, fd);
 }
 
-static napi_value sys_bind(napi_env env, napi_callback_info info) {
-  struct hd_call call = hd_begin(env, info);
-  int fd = hd_int(&call, 0);
-  struct hd_bytes address = hd_bytes(&call, 1);
-  if (call.failed) return NULL;
-  if (bind(fd, (const struct sockaddr *)address.data, (socklen_t)address.size) < 0) {
-    return hd_fail(&call, errno, "bind", NULL);
-  }
-  return NULL;
-}
+HD_SYSTEM_CALL(sys_bind, "bind", NULL,
+               int fd = hd_int(&call, 0); struct hd_bytes address = hd_bytes(&call, 1),
+               bind(fd, (const struct sockaddr *)address.data, (socklen_t)address.size))
+
+HD_SYSTEM_CALL(sys_listen, "listen", NULL, int fd = hd_int(&call, 0); int backlog = hd_int(&call, 1),
+               listen(fd, backlog))
+
+HD_SYSTEM_CALL(sys_setsockopt, "setsockopt", NULL,
+               int fd = hd_int(&call, 0); int level = hd_int(&call, 1); int name = hd_int(&call, 2);
+               struct hd_bytes value = hd_bytes(&call, 3),
+               setsockopt(fd, level, name, value.data, (socklen_t)value.size))
 
 /* Not repeated on EINTR: the connection goes on by itself, and a second call would say EALREADY. */
 static napi_value sys_connect(napi_env env, napi_callback_info info) {
@@ -52,15 +53,7 @@ static napi_value sys_connect(napi_env env, napi_callback_info info) {
   return NULL;
 }
 
-static napi_value sys_listen(napi_env env, napi_callback_info info) {
-  struct hd_call call = hd_begin(env, info);
-  int fd = hd_int(&call, 0), backlog = hd_int(&call, 1);
-  if (call.failed) return NULL;
-  if (listen(fd, backlog) < 0) return hd_fail(&call, errno, "listen", NULL);
-  return NULL;
-}
-
-/* accept(fd, nonblocking): a descriptor; undefined when nobody waits. */
+/* accept(fd, flags): a descriptor; undefined when nobody waits. */
 static napi_value sys_accept(napi_env env, napi_callback_info info) {
   struct hd_call call = hd_begin(env, info);
   int peer, fd = hd_int(&call, 0), flags = hd_int(&call, 1);
@@ -120,19 +113,7 @@ static napi_value sys_recv(napi_env env, napi_callback_info info) {
   return pair;
 }
 
-/* setsockopt(fd, level, name, bytes) */
-static napi_value sys_setsockopt(napi_env env, napi_callback_info info) {
-  struct hd_call call = hd_begin(env, info);
-  int fd = hd_int(&call, 0), level = hd_int(&call, 1), name = hd_int(&call, 2);
-  struct hd_bytes value = hd_bytes(&call, 3);
-  if (call.failed) return NULL;
-  if (setsockopt(fd, level, name, value.data, (socklen_t)value.size) < 0) {
-    return hd_fail(&call, errno, "setsockopt", NULL);
-  }
-  return NULL;
-}
-
-/* getsockopt(fd, level, name, max): bytes. */
+/* getsockopt(fd, level, name): bytes. */
 static napi_value sys_getsockopt(napi_env env, napi_callback_info info) {
   struct hd_call call = hd_begin(env, info);
   int fd = hd_int(&call, 0), level = hd_int(&call, 1), name = hd_int(&call, 2);
@@ -155,51 +136,50 @@ static napi_value sys_getsockname(napi_env env, napi_callback_info info) {
   return hd_copy(env, &address, size < sizeof address ? size : sizeof address);
 }
 
-/* ioctl(fd, request, bytes): the bytes as the kernel left them. */
-static napi_value sys_ioctl(napi_env env, napi_callback_info info) {
-  struct hd_call call = hd_begin(env, info);
-  int result, fd = hd_int(&call, 0);
-  uint32_t request = hd_uint(&call, 1);
-  struct hd_bytes argument = hd_bytes(&call, 2);
-  if (call.failed) return NULL;
-  uint8_t *buffer = argument.size > IOCTL_ROOM ? NULL : calloc(1, IOCTL_ROOM);
-  if (buffer == NULL) return hd_fail(&call, argument.size > IOCTL_ROOM ? E2BIG : ENOMEM, "ioctl", NULL);
-  memcpy(buffer, argument.data, argument.size);
-  HD_RETRY(result, ioctl(fd, request, buffer));
-  napi_value bytes = NULL;
+/*
+ * One ioctl over a copy of the bytes, in a buffer that no structure outgrows; the copy as the kernel left it.
+ * With `link`, the request is an ifreq that points to the copy.
+ */
+static napi_value copied_ioctl(struct hd_call *call, int fd, uint32_t request, struct hd_bytes bytes,
+                               struct ifreq *link) {
+  const char *syscall = link == NULL ? "ioctl" : "ethtool", *name = link == NULL ? NULL : link->ifr_name;
+  if (bytes.size > IOCTL_ROOM) return hd_fail(call, E2BIG, syscall, name);
+  uint8_t *buffer = calloc(1, IOCTL_ROOM);
+  if (buffer == NULL) return hd_fail(call, ENOMEM, syscall, name);
+  memcpy(buffer, bytes.data, bytes.size);
+  if (link != NULL) link->ifr_data = (char *)buffer;
+  int result;
+  HD_RETRY(result, ioctl(fd, request, link == NULL ? (void *)buffer : (void *)link));
+  napi_value left = NULL;
   if (result < 0) {
-    hd_fail(&call, errno, "ioctl", NULL);
+    hd_fail(call, errno, syscall, name);
   } else {
-    bytes = hd_copy(env, buffer, argument.size);
+    left = hd_copy(call->env, buffer, bytes.size);
   }
   free(buffer);
-  return bytes;
+  return left;
 }
 
-/* ethtool(fd, ifname, command): the command as the kernel left it. SIOCETHTOOL reaches it by pointer. */
+/* ioctl(fd, request, bytes): bytes. */
+static napi_value sys_ioctl(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  int fd = hd_int(&call, 0);
+  uint32_t request = hd_uint(&call, 1);
+  struct hd_bytes bytes = hd_bytes(&call, 2);
+  return call.failed ? NULL : copied_ioctl(&call, fd, request, bytes, NULL);
+}
+
+/* ethtool(fd, ifname, command): the command as the kernel left it. */
 static napi_value ethtool(napi_env env, napi_callback_info info) {
   struct hd_call call = hd_begin(env, info);
-  struct hd_path name;
-  int result, fd = hd_int(&call, 0);
-  hd_path(&call, 1, &name);
+  int fd = hd_int(&call, 0);
+  struct hd_path name = hd_path(&call, 1);
   struct hd_bytes command = hd_bytes(&call, 2);
   if (call.failed) return NULL;
-  struct ifreq request = {0};
-  if (strlen(name.text) >= sizeof request.ifr_name) return hd_fail(&call, ENODEV, "ethtool", name.text);
-  strcpy(request.ifr_name, name.text);
-  uint8_t *buffer = command.size > IOCTL_ROOM ? NULL : calloc(1, IOCTL_ROOM);
-  if (buffer == NULL) return hd_fail(&call, command.size > IOCTL_ROOM ? E2BIG : ENOMEM, "ethtool", name.text);
-  memcpy(buffer, command.data, command.size);
-  request.ifr_data = (char *)buffer;
-  HD_RETRY(result, ioctl(fd, SIOCETHTOOL, &request));
-  napi_value bytes = NULL;
-  if (result < 0) {
-    hd_fail(&call, errno, "ethtool", name.text);
-  } else {
-    bytes = hd_copy(env, buffer, command.size);
-  }
-  free(buffer);
-  return bytes;
+  struct ifreq link = {0};
+  if (strlen(name.text) >= sizeof link.ifr_name) return hd_fail(&call, ENODEV, "ethtool", name.text);
+  strcpy(link.ifr_name, name.text);
+  return copied_ioctl(&call, fd, SIOCETHTOOL, command, &link);
 }
 
 void hd_register_sockets(napi_env env, napi_value exports) {

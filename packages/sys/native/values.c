@@ -48,20 +48,21 @@ struct hd_bytes hd_bytes(struct hd_call *call, size_t index) {
   return bytes;
 }
 
-void hd_path(struct hd_call *call, size_t index, struct hd_path *path) {
+struct hd_path hd_path(struct hd_call *call, size_t index) {
+  struct hd_path path = {.text = ""};
   size_t size = 0;
-  path->text[0] = '\0';
-  if (call->failed) return;
+  if (call->failed) return path;
   if (napi_get_value_string_utf8(call->env, call->argument[index], NULL, 0, &size) != napi_ok) {
     refuse(call, "argument is not a string");
-    return;
+    return path;
   }
-  napi_get_value_string_utf8(call->env, call->argument[index], path->text, sizeof path->text, NULL);
-  if (size >= sizeof path->text) {
-    hd_fail(call, ENAMETOOLONG, "path", path->text);
-  } else if (strlen(path->text) != size) {
-    hd_fail(call, EINVAL, "path with a zero byte", path->text);
+  napi_get_value_string_utf8(call->env, call->argument[index], path.text, sizeof path.text, NULL);
+  if (size >= sizeof path.text) {
+    hd_fail(call, ENAMETOOLONG, "path", path.text);
+  } else if (strlen(path.text) != size) {
+    hd_fail(call, EINVAL, "path with a zero byte", path.text);
   }
+  return path;
 }
 
 napi_ref hd_function(struct hd_call *call, size_t index) {

@@ -18,7 +18,7 @@ export interface Addon {
   write(fd: number, bytes: Uint8Array): number;
   readFile(netns: number, path: string): string;
   writeFile(netns: number, path: string, bytes: Uint8Array): void;
-  linkFd(fd: number, path: string): void;
+  link(source: string, target: string): void;
   mkdir(path: string, mode: number): void;
   unlink(path: string): void;
   statfs(path: string): number;

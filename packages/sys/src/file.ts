@@ -33,7 +33,7 @@ export function fsync(fd: Fd): void {
  * @throws SysError EEXIST when the name is taken.
  */
 export function linkFd(fd: Fd, path: string): void {
-  native().linkFd(fd.number, path);
+  native().link(`/proc/self/fd/${fd.number}`, path);
 }
 
 /** The magic number of the file system that a path is on (linux/magic.h). */

@@ -31,15 +31,17 @@ export async function flockAsync(
   const number = fd.number;
   const { promise, resolve } = Promise.withResolvers<Error | undefined>();
   const id = native().flockWait(number, operations[mode], resolve);
-  const cancel = () => native().flockCancel(id);
+  let cancelled = false;
+  const cancel = () => {
+    native().flockCancel(id);
+    // Also when the lock came first: a caller that is told of the abort will not give it back.
+    native().flock(number, operations.unlock);
+    cancelled = true;
+  };
   signal?.addEventListener('abort', cancel, { once: true });
   const error = await promise;
   signal?.removeEventListener('abort', cancel);
-  if (signal?.aborted === true) {
-    // Also when the lock came first: a caller that is told of the abort will not give it back.
-    native().flock(number, operations.unlock);
-    throw signal.reason;
-  }
+  if (cancelled) throw signal?.reason;
   if (error !== undefined) throw error;
 }
 
