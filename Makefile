@@ -1,0 +1,29 @@
+# Every target sets up what it needs; see README.md.
+NODE := node_modules/.bin/node
+RUN := env -u NODE_EXTRA_CA_CERTS $(NODE) --conditions=source
+
+.PHONY: demo test bench check build clean setup setup-test fuzz
+
+demo: setup
+	@$(RUN) test/demo/main.ts
+
+test: setup-test
+	@$(RUN) scripts/test.ts
+
+bench: setup-test
+	@$(RUN) bench/main.ts
+
+check: setup
+	@$(RUN) scripts/check.ts
+
+build: setup
+	@$(RUN) scripts/build.ts
+
+setup:
+	@scripts/setup.sh base
+
+setup-test:
+	@scripts/setup.sh test
+
+clean:
+	rm -rf node_modules packages/*/dist packages/*/build build

@@ -1,0 +1,48 @@
+#!/bin/sh
+# Installs what the project needs on this machine: `setup.sh base` for the demo and the build,
+# `setup.sh test` for every peer that the tests talk to as well. Prints one line for what it could not.
+set -eu
+cd "$(dirname "$0")/.."
+level=${1:-base}
+
+say() { printf 'setup: %s\n' "$*"; }
+
+if ! command -v npm >/dev/null 2>&1; then
+  say 'npm is missing: install Node.js 20 or newer (on Debian: apt-get install nodejs npm)' >&2
+  exit 1
+fi
+
+# Debian packages, by a program that each brings.
+want='cc:gcc cc:libc6-dev ip:iproute2 ping:iputils-ping unshare:util-linux'
+if [ "$level" = test ]; then
+  want="$want nft:nftables iptables:iptables conntrack:conntrack curl:curl jq:jq strace:strace podman:podman
+    containerd:containerd runc:runc busybox:busybox-static /usr/lib/cni/bridge:containernetworking-plugins"
+fi
+missing=''
+for pair in $want; do
+  command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair#*:}"
+done
+if [ -n "$missing" ]; then
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
+    say "installing$missing"
+    log=$(mktemp)
+    # shellcheck disable=SC2086 # a list of words
+    if ! { apt-get update -q && DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $missing; } >"$log" 2>&1; then
+      tail -n 20 "$log" >&2
+      rm -f "$log"
+      exit 1
+    fi
+    rm -f "$log"
+  else
+    say "not installed, and this is not root on Debian:$missing" >&2
+    [ -z "${CI:-}" ] || exit 1
+  fi
+fi
+
+stamp=node_modules/.heddle-lock
+if ! cmp -s package-lock.json "$stamp"; then
+  say 'npm ci'
+  npm ci --loglevel=error --no-progress >/dev/null
+  cp package-lock.json "$stamp"
+fi
+node_modules/.bin/node scripts/build-native.ts
