@@ -1,0 +1,161 @@
+/**
+ * The files of one network while the lock is held. A reservation appears with all of its content or not at
+ * all: it is written under a name of its own, then linked to the address's name. What a process that died in
+ * between leaves is cleared away by the next one that holds the lock.
+ */
+import {
+  closeSync,
+  fstatSync,
+  linkSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { Addr } from '@heddle/netaddr';
+import { IpamError } from './ipam-error.ts';
+import type { Owner, Reservation } from './reservation.ts';
+import type { Ledger } from './store.ts';
+
+/** The ledger of a directory whose lock the caller holds. */
+export function fileLedger(directory: string, warn: (message: string) => void): Ledger {
+  const draft = join(directory, DRAFT);
+  const fileOf = (addr: Addr) => join(directory, addr.toString());
+  const marker = (index: number) => join(directory, `last_reserved_ip.${index}`);
+
+  return {
+    list() {
+      // Left by a process that died: whoever holds the lock is the only one with a draft.
+      if (attempt(`clear ${directory}`, () => removed(draft))) {
+        warn(`${directory}: removed an unfinished reservation`);
+      }
+      return readReservations(directory).filter(({ addr, owner }) => {
+        if (owner !== undefined) return true;
+        attempt(`reclaim ${addr} in ${directory}`, () => removed(fileOf(addr)));
+        warn(`${directory}: reclaimed ${addr}, whose reservation names no owner`);
+        return false;
+      });
+    },
+    reserve(addr, owner) {
+      return attempt(`reserve ${addr} in ${directory}`, () => {
+        try {
+          writeNew(draft, encode(owner));
+          return linked(draft, fileOf(addr));
+        } finally {
+          removed(draft);
+        }
+      });
+    },
+    release: (addr) => attempt(`release ${addr} in ${directory}`, () => removed(fileOf(addr))),
+    lastReserved: (index) =>
+      attempt(`read ${marker(index)}`, () => Addr.tryParse(readIfThere(marker(index))?.trim() ?? '')),
+    remember(index, addr) {
+      try {
+        writeNew(draft, addr.toString());
+        renameSync(draft, marker(index));
+      } catch (error) {
+        removed(draft);
+        warn(`${marker(index)}: ${textOf(error)}; the next search begins where the last one did`);
+      }
+    },
+  };
+}
+
+/** The reservations of a directory, in no order; none when there is no directory. */
+export function readReservations(directory: string): readonly Reservation[] {
+  return attempt(`list reservations in ${directory}`, () =>
+    namesIn(directory).flatMap((name) => {
+      const addr = Addr.tryParse(name);
+      const reservation = addr === undefined ? undefined : read(join(directory, name), addr);
+      return reservation === undefined ? [] : [reservation];
+    }),
+  );
+}
+
+/** Runs a step on files and says what it was for when it fails. */
+export function attempt<T>(what: string, step: () => T): T {
+  try {
+    return step();
+  } catch (cause) {
+    throw new IpamError('IPAM_STORE', `${what}: ${textOf(cause)}`, { cause });
+  }
+}
+
+const DRAFT = '.heddle-draft';
+
+function read(path: string, addr: Addr): Reservation | undefined {
+  return ifThere(() => {
+    const fd = openSync(path, 'r');
+    try {
+      const owner = decode(readFileSync(fd, 'utf8'));
+      return { addr, ...(owner !== undefined && { owner }), createdAt: fstatSync(fd).mtimeMs };
+    } finally {
+      closeSync(fd);
+    }
+  });
+}
+
+function encode({ containerID, ifName }: Owner): string {
+  const id = containerID.trim();
+  return ifName === undefined ? id : `${id}\r\n${ifName}`;
+}
+
+function decode(content: string): Owner | undefined {
+  const text = content.trim();
+  if (text === '') return undefined;
+  const at = text.indexOf('\r\n');
+  return at < 0 ? { containerID: text } : { containerID: text.slice(0, at), ifName: text.slice(at + 2) };
+}
+
+function writeNew(path: string, content: string): void {
+  // Never truncate what is there: a draft may be the second name of a reservation that was just linked.
+  removed(path);
+  writeFileSync(path, content, { flag: 'wx', mode: 0o600 });
+}
+
+function linked(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if (errnoOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+function removed(path: string): boolean {
+  const done = ifThere(() => {
+    unlinkSync(path);
+    return true;
+  });
+  return done ?? false;
+}
+
+function namesIn(directory: string): readonly string[] {
+  return ifThere(() => readdirSync(directory)) ?? [];
+}
+
+function readIfThere(path: string): string | undefined {
+  return ifThere(() => readFileSync(path, 'utf8'));
+}
+
+/** What a step gives, or `undefined` when the file it is about does not exist. */
+function ifThere<T>(step: () => T): T | undefined {
+  try {
+    return step();
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function errnoOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
