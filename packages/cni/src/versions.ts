@@ -28,13 +28,9 @@ export function isCniVersion(text: string): text is CniVersion {
 export function parseVersion(text: string): readonly [major: number, minor: number, micro: number] {
   if (text === '') return [0, 1, 0];
   const parts = text.split('.');
-  if (parts.length > 3) throw new DecodeError(`invalid version "${text}": too many parts`);
+  if (parts.length > 3) throw invalidVersion(text, 'more than three parts');
   const [major = 0, minor = 0, micro = 0] = parts.map((part) => {
-    if (!/^[+-]?\d+$/.test(part)) {
-      throw new DecodeError(`invalid version "${text}": "${part}" is not a number`, {
-        code: 'VERSION_INVALID',
-      });
-    }
+    if (!/^[+-]?\d+$/.test(part)) throw invalidVersion(text, `"${part}" is not a number`);
     return Number(part);
   });
   return [major, minor, micro];
@@ -72,4 +68,8 @@ export function negotiate(cniVersions: readonly string[], cniVersion: string): s
       .reduce((best, version) => (best === '' || compareVersions(version, best) >= 0 ? version : best), '') ||
     cniVersion
   );
+}
+
+function invalidVersion(text: string, why: string): DecodeError {
+  return new DecodeError(`invalid version "${text}": ${why}`, { code: 'VERSION_INVALID' });
 }
