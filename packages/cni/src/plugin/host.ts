@@ -28,7 +28,11 @@ export interface PluginExecution {
 
 /** Marks attachments whose ADD is under way, across processes. */
 export interface InflightPort {
-  /** Sets the mark of `key` until the return value is disposed of, or the process ends. */
+  /**
+   * Sets a mark until the return value is disposed of, or the process ends.
+   *
+   * @param key the owner's tag, as `tagKey` writes it
+   */
   begin(key: string): Disposable;
   /** The keys that are marked now. */
   list(): ReadonlySet<string>;

@@ -46,7 +46,7 @@ export class LiveGcCall extends LiveCall implements GcCall<unknown> {
       const owner = ownerOf(item);
       if (owner === undefined) return false;
       const valid = 'id' in owner ? this.isValidTag(owner) : this.#valid.has(owner, this.network);
-      return !valid && !busy.has(owner, this.network);
+      return !valid && !busy.has(markOf(owner, this.network) ?? '');
     });
   }
 }
@@ -71,8 +71,9 @@ class Owners {
   }
 }
 
-function parseKey(key: string): AttachmentId | undefined {
-  const [network, containerID, ifName] = key.split('/');
-  if (network === undefined || containerID === undefined || ifName === undefined) return undefined;
-  return { network, containerID, ifName };
+/** The mark of an owner's ADD; an old reservation that tells no interface has none. */
+function markOf(owner: GcOwner, network: string): string | undefined {
+  if ('id' in owner) return tagKey(owner);
+  const { containerID, ifName } = owner;
+  return ifName === undefined ? undefined : tagKey(ownerTag({ network, containerID, ifName }));
 }

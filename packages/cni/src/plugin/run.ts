@@ -3,7 +3,6 @@
  * closes what was opened.
  */
 import { ErrorList } from '@heddle/errors';
-import { attachmentKey } from '../attachment.ts';
 import { CNI_CODE } from '../codes.ts';
 import type { Command, Invocation } from '../environment.ts';
 import { CniError } from '../errors.ts';
@@ -15,6 +14,7 @@ import { ipamDelegate } from './delegate.ts';
 import type { PluginHost } from './host.ts';
 import { LiveCall, LiveContainerCall, LiveDelCall } from './live-calls.ts';
 import { LiveGcCall } from './live-gc-call.ts';
+import { ownerTag, tagKey } from './owner.ts';
 import type { Request } from './request.ts';
 import { Sessions } from './sessions.ts';
 import { type Teardown, UndoStack } from './undo.ts';
@@ -64,7 +64,7 @@ export async function runPlugin(run: Run): Promise<Result | undefined> {
 async function add(run: Run, sessions: Sessions): Promise<Result> {
   const undo = new UndoStack();
   const call = new LiveContainerCall(run, sessions, delegateOf(run, undo), undo);
-  using _mark = run.ports.inflight.begin(attachmentKey(call.attachment));
+  using _mark = run.ports.inflight.begin(tagKey(ownerTag(call.attachment)));
   try {
     const result = await run.plugin.add(call);
     // A result that the configuration's version cannot hold fails the ADD while it can still be undone.

@@ -1,0 +1,35 @@
+/** Whole reads and writes of descriptors that may be pipes in any mode. */
+import { readSync, writeSync } from 'node:fs';
+
+/** Reads a descriptor to its end. */
+export function readToEnd(fd: number): Uint8Array {
+  const chunks: Uint8Array[] = [];
+  for (;;) {
+    const chunk = new Uint8Array(64 * 1024);
+    const length = patiently(() => readSync(fd, chunk));
+    if (length === 0) return Buffer.concat(chunks);
+    chunks.push(chunk.subarray(0, length));
+  }
+}
+
+/** Writes all of `text`. A reader that has gone is no error: nobody is left to be told. */
+export function writeWhole(fd: number, text: string): void {
+  const bytes = Buffer.from(text);
+  try {
+    for (let done = 0; done < bytes.length; ) done += patiently(() => writeSync(fd, bytes, done));
+  } catch (error) {
+    if (!['EPIPE', 'EBADF'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+}
+
+/** Repeats an operation while a descriptor in non-blocking mode is not ready. */
+function patiently(operation: () => number): number {
+  for (;;) {
+    try {
+      return operation();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
+  }
+}
