@@ -39,9 +39,7 @@ export class LiveGcCall extends LiveCall implements GcCall<unknown> {
     // The marks are read before and after: an ADD that ends while we list must not look abandoned.
     const before = this.#inflight.list();
     const items = await list();
-    const busy = new Owners(
-      [...before, ...this.#inflight.list()].map(parseKey).filter((id) => id !== undefined),
-    );
+    const busy = new Set([...before, ...this.#inflight.list()]);
     return items.filter((item) => {
       const owner = ownerOf(item);
       if (owner === undefined) return false;
