@@ -1,3 +1,33 @@
-export { NetlinkClient } from './core/client.ts';
+export type { Address, AddressKey, AddressSpec } from './address/address.ts';
+export { Addresses, type AddressFilter } from './address/addresses.ts';
+export type { BridgePort, BridgePortChange } from './bridge/port-codec.ts';
+export type { Change, IndexOf, LinkRef, NetnsTarget } from './core/change.ts';
+export { type Dump, NetlinkClient } from './core/client.ts';
+export type { Family } from './core/family.ts';
+export { NETLINK, NLM_F } from './core/header.ts';
+export type { Message, Reply } from './core/message.ts';
 export { type ExtendedAck, NetlinkError } from './core/netlink-error.ts';
+export { type Mode, type SocketOptions, SocketTransport } from './core/socket-transport.ts';
 export type { Transport } from './core/transport.ts';
+export type {
+  LinkChange,
+  LinkDataSpec,
+  LinkKindSpec,
+  LinkSpec,
+  LinkSpecBase,
+  VethPeer,
+} from './link/changes.ts';
+export type { Link, LinkData } from './link/link.ts';
+export { type LinkFilter, Links } from './link/links.ts';
+export type { RouteMetrics } from './route/codec.ts';
+export type { Nexthop, Route, RouteSpec, RouteType } from './route/route.ts';
+export { type LookupOptions, type RouteFilter, Routes } from './route/routes.ts';
+export type { Packets } from './session/packets.ts';
+export {
+  type KernelSession,
+  openSession,
+  type SessionOptions,
+  type SessionPorts,
+  sessionOver,
+} from './session/session.ts';
+export type { Sysctl } from './session/sysctl.ts';

@@ -2,7 +2,7 @@
 import {
   AF,
   type Fd,
-  NETLINK,
+  NETLINK_OPTION,
   type NetnsHandle,
   SO,
   SOCK,
@@ -13,6 +13,7 @@ import {
   transact,
   transactSync,
 } from '@heddle/sys';
+import { NetlinkError } from './netlink-error.ts';
 import type { Transport } from './transport.ts';
 
 /** How requests are carried out: inside the call, or on threads of their own. */
@@ -28,47 +29,47 @@ export interface SocketOptions {
 }
 
 /**
- * A netlink socket in a namespace. It stays there whichever thread uses it, and keeps the namespace alive
- * until it is closed.
+ * A netlink socket in a namespace, opened by the first exchange. It stays in its namespace whichever thread
+ * uses it, and keeps the namespace alive until it is closed.
  */
 export class SocketTransport implements Transport {
   readonly #options: SocketOptions;
-  #fd: Fd;
+  #fd: Fd | undefined;
+  #closed = false;
   #receiveBuffer = RECEIVE_BUFFER;
   #sendBuffer = 0;
-  /** Ends when the exchange before does. */
-  #turn: Promise<unknown> = Promise.resolve();
 
   constructor(options: SocketOptions) {
     this.#options = options;
-    this.#fd = this.#open();
   }
 
-  exchange(request: Uint8Array): Promise<Uint8Array[]> {
-    if (this.#options.mode === 'sync') return this.#now(request);
-    const done = this.#turn.then(() => {
-      this.#makeRoom(request.length);
-      return transact(this.#fd, request);
-    });
-    this.#turn = done.catch(() => undefined);
-    return done;
+  async exchange(request: Uint8Array): Promise<Uint8Array[]> {
+    const fd = this.#ready(request.length);
+    return this.#options.mode === 'sync' ? transactSync(fd, request) : transact(fd, request);
   }
 
   recover(): void {
     this.#receiveBuffer *= 2;
     this.#sendBuffer = 0;
-    const fresh = this.#open();
-    this.#fd.close();
-    this.#fd = fresh;
+    this.#fd?.close();
+    this.#fd = undefined;
   }
 
   [Symbol.dispose](): void {
-    this.#fd.close();
+    this.#closed = true;
+    this.#fd?.close();
+    this.#fd = undefined;
   }
 
-  async #now(request: Uint8Array): Promise<Uint8Array[]> {
-    this.#makeRoom(request.length);
-    return transactSync(this.#fd, request);
+  /** The socket, with room in its send buffer for a message of so many bytes. */
+  #ready(bytes: number): Fd {
+    if (this.#closed) throw new NetlinkError('use a netlink socket', EBADF, { message: 'it is closed' });
+    this.#fd ??= this.#open();
+    if (bytes > SEND_BUFFER && bytes > this.#sendBuffer) {
+      this.#sendBuffer = bytes * 2;
+      setBuffer(this.#fd, SO.SNDBUFFORCE, SO.SNDBUF, this.#sendBuffer);
+    }
+    return this.#fd;
   }
 
   #open(): Fd {
@@ -81,27 +82,21 @@ export class SocketTransport implements Transport {
     });
     try {
       setBuffer(fd, SO.RCVBUFFORCE, SO.RCVBUF, this.#receiveBuffer);
-      setsockopt(fd, SOL.NETLINK, NETLINK.EXT_ACK, 1);
-      setsockopt(fd, SOL.NETLINK, NETLINK.CAP_ACK, 1);
-      setsockopt(fd, SOL.NETLINK, NETLINK.GET_STRICT_CHK, 1);
+      setsockopt(fd, SOL.NETLINK, NETLINK_OPTION.EXT_ACK, 1);
+      setsockopt(fd, SOL.NETLINK, NETLINK_OPTION.CAP_ACK, 1);
+      setsockopt(fd, SOL.NETLINK, NETLINK_OPTION.GET_STRICT_CHK, 1);
     } catch (error) {
       fd.close();
       throw error;
     }
     return fd;
   }
-
-  /** The kernel refuses a message that is larger than the send buffer. */
-  #makeRoom(bytes: number): void {
-    if (bytes <= SEND_BUFFER || bytes <= this.#sendBuffer) return;
-    this.#sendBuffer = bytes * 2;
-    setBuffer(this.#fd, SO.SNDBUFFORCE, SO.SNDBUF, this.#sendBuffer);
-  }
 }
 
 const RECEIVE_BUFFER = 4 * 1024 * 1024;
-/** Always there: below the default of net.core.wmem_default. */
+/** A message must fit into the send buffer; so much fits always, being below the default of net.core.wmem_default. */
 const SEND_BUFFER = 128 * 1024;
+const EBADF = 9;
 
 /** Sets a buffer's size past the limit of net.core.[rw]mem_max, or up to it without CAP_NET_ADMIN. */
 function setBuffer(fd: Fd, force: number, plain: number, bytes: number): void {

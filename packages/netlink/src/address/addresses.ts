@@ -1,0 +1,68 @@
+import { decode, encode } from '@heddle/wire';
+import type { LinkRef } from '../core/change.ts';
+import { afOf, type Family } from '../core/family.ts';
+import { RTM } from '../core/rtm.ts';
+import type { Rtnetlink } from '../link/rtnetlink.ts';
+import {
+  type Address,
+  type AddressKey,
+  type AddressSpec,
+  addAddress,
+  addressOf,
+  deleteAddress,
+  replaceAddress,
+} from './address.ts';
+import { addressMessage } from './codec.ts';
+
+/** Which addresses to list. */
+export interface AddressFilter {
+  readonly link?: LinkRef | undefined;
+  readonly family?: Family | undefined;
+}
+
+/** The addresses of the links of a namespace: `ip address`. */
+export class Addresses {
+  /** Changes to be made later, with `batch`. */
+  readonly plan = { add: addAddress, replace: replaceAddress, delete: deleteAddress } as const;
+  readonly #kernel: Rtnetlink;
+
+  constructor(kernel: Rtnetlink) {
+    this.#kernel = kernel;
+  }
+
+  /** All addresses, or those of a link or family. */
+  async list(filter: AddressFilter = {}): Promise<Address[]> {
+    const index = filter.link === undefined ? 0 : await this.#kernel.indexOf(filter.link);
+    const body = encode(addressMessage, { family: afOf(filter.family), index });
+    const replies = await this.#kernel.client.dump({ type: RTM.GETADDR, body, operation: 'list addresses' });
+    return replies
+      .map(({ body }) => addressOf(decode(addressMessage, body)))
+      .filter((address) => address !== undefined)
+      .filter((address) => index === 0 || address.link === index);
+  }
+
+  /**
+   * Adds an address.
+   *
+   * @example
+   * await session.addresses.add({ link: 'eth0', prefix: Prefix.parse('10.1.0.2/24'), broadcast: 'auto' });
+   * @throws {NetlinkError} EEXIST when the link has it
+   */
+  add(spec: AddressSpec): Promise<void> {
+    return this.#kernel.apply(addAddress(spec));
+  }
+
+  /** Adds an address, or changes the lifetimes and flags of the one that is there. */
+  replace(spec: AddressSpec): Promise<void> {
+    return this.#kernel.apply(replaceAddress(spec));
+  }
+
+  /**
+   * Deletes an address.
+   *
+   * @throws {NetlinkError} EADDRNOTAVAIL when the link does not have it
+   */
+  delete(key: AddressKey): Promise<void> {
+    return this.#kernel.apply(deleteAddress(key));
+  }
+}

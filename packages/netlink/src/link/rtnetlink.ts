@@ -1,0 +1,52 @@
+import { decode, encode } from '@heddle/wire';
+import { type Change, type LinkRef, labelOf } from '../core/change.ts';
+import type { NetlinkClient } from '../core/client.ts';
+import { NetlinkError } from '../core/netlink-error.ts';
+import { RTM } from '../core/rtm.ts';
+import { refOf } from './changes.ts';
+import { linkMessage } from './codec.ts';
+import { RTEXT_FILTER } from './fields.ts';
+import { type Link, linkOf } from './link.ts';
+
+/** NETLINK_ROUTE with names: what all its objects are read and changed through. */
+export class Rtnetlink {
+  readonly client: NetlinkClient;
+
+  constructor(client: NetlinkClient) {
+    this.client = client;
+  }
+
+  /** Makes one change. */
+  async apply(change: Change): Promise<void> {
+    await this.client.request(await change(this.indexOf));
+  }
+
+  /** Makes several changes with one send. */
+  async batch(changes: readonly Change[]): Promise<void> {
+    await this.client.batch(await Promise.all(changes.map((change) => change(this.indexOf))));
+  }
+
+  /**
+   * The link of that index or name.
+   *
+   * @throws {NetlinkError} ENODEV when there is none
+   */
+  async link(ref: LinkRef): Promise<Link> {
+    const operation = `get link ${labelOf(ref)}`;
+    const { index, attributes } = refOf(ref);
+    const body = encode(linkMessage, {
+      index,
+      attributes: { ...attributes, extMask: RTEXT_FILTER.SKIP_STATS },
+    });
+    const [reply] = await this.client.request({ type: RTM.GETLINK, body, operation });
+    if (reply === undefined) throw new NetlinkError(operation, ENODEV);
+    return linkOf(decode(linkMessage, reply.body));
+  }
+
+  /** A link's index; an index is taken as it is. */
+  readonly indexOf = async (ref: LinkRef): Promise<number> => {
+    return typeof ref === 'number' ? ref : (await this.link(ref)).index;
+  };
+}
+
+const ENODEV = 19;

@@ -1,0 +1,46 @@
+/** Sending frames: AF_PACKET — packet(7), linux/if_packet.h */
+import { AF, type Fd, type NetnsHandle, SOCK, send, socket } from '@heddle/sys';
+import { bytes, encode, i32, struct, u8, u16, u16be } from '@heddle/wire';
+import type { IndexOf, LinkRef } from '../core/change.ts';
+
+/** struct sockaddr_ll */
+const sockaddrLl = struct('sockaddr_ll', {
+  family: u16,
+  protocol: u16be,
+  index: i32,
+  hardwareType: u16,
+  packetType: u8,
+  addressLength: u8,
+  address: bytes(8),
+});
+
+/** Frames out of the links of a namespace. */
+export interface Packets extends Disposable {
+  /**
+   * Sends a whole Ethernet frame, header included.
+   *
+   * @throws {SysError} ENETDOWN when the link is down
+   */
+  send(link: LinkRef, frame: Uint8Array): Promise<void>;
+}
+
+/** Frames out of the links of a namespace of this machine, through one socket, opened by the first. */
+export function kernelPackets(netns: () => NetnsHandle | undefined, indexOf: IndexOf): Packets {
+  let fd: Fd | undefined;
+  return {
+    async send(link, frame) {
+      const index = await indexOf(link);
+      // Protocol 0: the socket takes in nothing.
+      fd ??= socket({ family: AF.PACKET, type: SOCK.RAW, protocol: 0, netns: netns() });
+      const protocol = new DataView(frame.buffer, frame.byteOffset, frame.length).getUint16(ETHERTYPE_AT);
+      send(fd, frame, { to: encode(sockaddrLl, { family: AF.PACKET, protocol, index }) });
+    },
+    [Symbol.dispose]() {
+      fd?.close();
+      fd = undefined;
+    },
+  };
+}
+
+/** Behind the two MACs of an Ethernet header. */
+const ETHERTYPE_AT = 12;

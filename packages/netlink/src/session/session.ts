@@ -1,0 +1,115 @@
+import { currentNetns, type NetnsHandle } from '@heddle/sys';
+import { Addresses } from '../address/addresses.ts';
+import type { Change } from '../core/change.ts';
+import { NetlinkClient } from '../core/client.ts';
+import { NETLINK } from '../core/header.ts';
+import { type Mode, SocketTransport } from '../core/socket-transport.ts';
+import type { Transport } from '../core/transport.ts';
+import { Links } from '../link/links.ts';
+import { Rtnetlink } from '../link/rtnetlink.ts';
+import { Routes } from '../route/routes.ts';
+import { kernelPackets, type Packets } from './packets.ts';
+import { kernelSysctl, type Sysctl } from './sysctl.ts';
+
+/**
+ * The kernel as one network namespace sees it.
+ *
+ * Sockets are opened by the first use of what needs them, and stay in the namespace; they keep it alive
+ * until the session is disposed of.
+ */
+export interface KernelSession extends Disposable {
+  /** The namespace's identity: device and inode of its file, equal for two sessions of one namespace. */
+  readonly netns: { readonly key: string };
+  /** The namespace, as a target of `links.add` and `links.set`; open as long as the session is. */
+  readonly handle: NetnsHandle;
+  readonly links: Links;
+  readonly addresses: Addresses;
+  readonly routes: Routes;
+  readonly sysctl: Sysctl;
+  readonly packets: Packets;
+  /**
+   * Makes several changes with one send. Each is made or refused by itself; all refusals are reported.
+   *
+   * @example
+   * await session.batch([
+   *   session.links.plan.set('eth0', { up: true }),
+   *   session.addresses.plan.add({ link: 'eth0', prefix }),
+   * ]);
+   * @throws {NetlinkError} for the change that was refused, an `ErrorList` when there are several
+   */
+  batch(changes: readonly Change[]): Promise<void>;
+}
+
+/** How a session is opened. */
+export interface SessionOptions {
+  /** The namespace, kept open by the caller as long as the session is; the caller's own when left out. */
+  readonly netns?: NetnsHandle | undefined;
+  /** `sync`: inside the call, for a process that does one thing. `threaded`, the default: on other threads. */
+  readonly mode?: Mode | undefined;
+}
+
+/**
+ * Opens a session.
+ *
+ * @example
+ * using session = openSession();
+ * for (const link of await session.links.list()) console.log(link.index, link.name);
+ */
+export function openSession(options: SessionOptions = {}): KernelSession {
+  const { netns, mode = 'threaded' } = options;
+  let own: NetnsHandle | undefined;
+  const transport = (protocol: number) => new SocketTransport({ protocol, netns, mode });
+  return sessionOver({
+    handle: () => {
+      if (netns !== undefined) return netns;
+      own ??= currentNetns();
+      return own;
+    },
+    route: transport(NETLINK.ROUTE),
+    netfilter: transport(NETLINK.NETFILTER),
+    sysctl: kernelSysctl(() => netns),
+    packets: (indexOf) => kernelPackets(() => netns, indexOf),
+    close: () => own?.close(),
+  });
+}
+
+/** What a session stands on. */
+export interface SessionPorts {
+  readonly handle: () => NetnsHandle;
+  /** NETLINK_ROUTE */
+  readonly route: Transport;
+  /** NETLINK_NETFILTER */
+  readonly netfilter: Transport;
+  readonly sysctl: Sysctl;
+  readonly packets: (indexOf: Rtnetlink['indexOf']) => Packets;
+  /** Called when the session is disposed of, after its transports were. */
+  readonly close?: (() => void) | undefined;
+}
+
+/** A session over other transports than the kernel's own sockets, such as a stand-in for tests. */
+export function sessionOver(ports: SessionPorts): KernelSession {
+  const route = new NetlinkClient(ports.route);
+  const netfilter = new NetlinkClient(ports.netfilter);
+  const kernel = new Rtnetlink(route);
+  const packets = ports.packets(kernel.indexOf);
+  return {
+    get netns() {
+      return { key: ports.handle().key };
+    },
+    get handle() {
+      return ports.handle();
+    },
+    links: new Links(kernel),
+    addresses: new Addresses(kernel),
+    routes: new Routes(kernel),
+    sysctl: ports.sysctl,
+    packets,
+    batch: (changes) => kernel.batch(changes),
+    [Symbol.dispose]() {
+      packets[Symbol.dispose]();
+      route[Symbol.dispose]();
+      netfilter[Symbol.dispose]();
+      ports.close?.();
+    },
+  };
+}

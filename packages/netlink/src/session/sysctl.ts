@@ -1,0 +1,50 @@
+/** Kernel parameters under /proc/sys, as a namespace sees them — sysctl(8) */
+import { type NetnsHandle, readFileIn, SysError, writeFileIn } from '@heddle/sys';
+
+/**
+ * The kernel parameters of a namespace. A name's parts are separated by `/` or by `.`, whichever comes
+ * first; the other one then stands for itself, as in `net.ipv4.conf.eth0/100.forwarding`.
+ */
+export interface Sysctl {
+  /**
+   * A parameter's value, without white space around it.
+   *
+   * @example await session.sysctl.read('net/ipv4/ip_forward') // '1'
+   * @throws {SysError} ENOENT when there is no such parameter
+   */
+  read(name: string): Promise<string>;
+  /**
+   * Sets a parameter.
+   *
+   * @throws {SysError} ENOENT when there is no such parameter, EINVAL for a value that the kernel refuses
+   */
+  write(name: string, value: string | number): Promise<void>;
+  /** Whether there is such a parameter. */
+  has(name: string): Promise<boolean>;
+}
+
+/** The parameters of a namespace of this machine; of the caller's own for `undefined`. */
+export function kernelSysctl(netns: () => NetnsHandle | undefined): Sysctl {
+  return {
+    read: async (name) => readFileIn(netns(), pathOf(name)).trim(),
+    write: async (name, value) => writeFileIn(netns(), pathOf(name), String(value)),
+    async has(name) {
+      try {
+        readFileIn(netns(), pathOf(name));
+        return true;
+      } catch (error) {
+        if (SysError.is(error, 'ENOENT', 'ENOTDIR', 'EISDIR')) return false;
+        // It is there but cannot be read, at all or now.
+        if (SysError.is(error, 'EACCES', 'EPERM', 'EINVAL', 'EIO')) return true;
+        throw error;
+      }
+    },
+  };
+}
+
+/** The file of a parameter. */
+export function pathOf(name: string): string {
+  const separator = /[./]/.exec(name)?.[0];
+  const path = separator === '.' ? name.replace(/[./]/g, (sign) => (sign === '.' ? '/' : '.')) : name;
+  return `/proc/sys/${path}`;
+}
