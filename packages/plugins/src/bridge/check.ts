@@ -1,0 +1,138 @@
+/** CHECK: the attachment is still what ADD made of it. */
+import { CniError, type Interface, type Result } from '@heddle/cni';
+import type { CheckCall } from '@heddle/cni/plugin';
+import { checkMasquerade, checkSpoofCheck } from '@heddle/dataplane';
+import { HeddleError } from '@heddle/errors';
+import { Prefix } from '@heddle/netaddr';
+import type { Link } from '@heddle/netlink';
+import { addressesOf } from '../interface/apply-result.ts';
+import {
+  checkLink,
+  checkNetworkLayer,
+  containerInterface,
+  type Findings,
+  reportDrift,
+  requirePrevResult,
+} from '../interface/findings.ts';
+import { type BridgeConfig, hasIpam, isGateway, masqueradeBackend, portVlans } from './config.ts';
+import { gatewayPrefixes, vlanGatewayName } from './gateway.ts';
+
+type Call = CheckCall<BridgeConfig>;
+
+/** See the file's comment. All that is different is reported at once. */
+export async function check(call: Call): Promise<void> {
+  const { config, host, container, ifName } = call;
+  if (hasIpam(config)) await call.ipam.check();
+  const result = requirePrevResult(call.prevResult);
+  const { index, entry } = containerInterface(result, ifName, call.netnsPath);
+  const bridge = await host.links.find(config.bridge);
+  const inside = await container.links.find(ifName);
+  reportDrift([
+    ...checkBridge(call, bridge, result),
+    ...checkLink(ifName, inside, { kind: 'veth', up: !config.disableContainerInterface, mac: entry.mac }),
+    ...(inside === undefined ? [] : await checkHostEnd(call, inside, bridge, result)),
+    ...(inside === undefined || !hasIpam(config)
+      ? []
+      : await checkNetworkLayer(container, inside, result, index)),
+    ...(isGateway(config) ? await checkGateway(call, result) : []),
+    ...(await checkRules(call, result, inside)),
+  ]);
+}
+
+function checkBridge({ config }: Call, bridge: Link | undefined, result: Result): Findings {
+  const entry = hostEntry(result, config.bridge);
+  // A bridge that is no gateway may be somebody else's, and follow its ports' hardware addresses.
+  const mac = isGateway(config) ? entry?.mac : undefined;
+  const promiscuous = bridge === undefined || !config.promiscMode || bridge.promiscuity > 0;
+  return [
+    ...(entry === undefined ? [`prevResult has no interface ${config.bridge} on the host`] : []),
+    ...checkLink(config.bridge, bridge, { kind: 'bridge', up: true, mac }),
+    ...(promiscuous ? [] : [`bridge ${config.bridge} should be promiscuous`]),
+  ];
+}
+
+async function checkHostEnd(
+  { config, host, ifName }: Call,
+  inside: Link,
+  bridge: Link | undefined,
+  result: Result,
+): Promise<Findings> {
+  const end = inside.parent === undefined ? undefined : await host.links.find(inside.parent);
+  if (end === undefined || end.kind !== 'veth' || end.parent !== inside.index) {
+    return [`the host's end of ${ifName} is missing`];
+  }
+  const entry = hostEntry(result, end.name);
+  return [
+    ...(entry === undefined ? [`prevResult does not have ${end.name}, the host's end of ${ifName}`] : []),
+    ...checkLink(end.name, end, { kind: 'veth', up: true, mac: entry?.mac }),
+    ...(bridge === undefined || end.master === bridge.index
+      ? []
+      : [`link ${end.name} should be a port of ${config.bridge}`]),
+    ...flagFindings(end, 'hairpin', config.hairpinMode),
+    ...flagFindings(end, 'isolated', config.portIsolation),
+    ...(await vlanFindings(host, end, config)),
+  ];
+}
+
+function flagFindings({ name, port }: Link, flag: 'hairpin' | 'isolated', wanted: boolean): Findings {
+  if (port === undefined || port[flag] === wanted) return [];
+  return [
+    `port ${name} should ${wanted ? '' : 'not '}be ${flag === 'hairpin' ? 'in hairpin mode' : 'isolated'}`,
+  ];
+}
+
+async function vlanFindings(host: Call['host'], end: Link, config: BridgeConfig): Promise<Findings> {
+  const { untagged, tagged } = portVlans(config);
+  if (untagged === 0 || end.master === undefined) return [];
+  const present = new Map((await host.bridge.vlans(end.index)).map((vlan) => [vlan.id, vlan]));
+  const own = present.get(untagged);
+  return [
+    ...(own?.pvid && own.untagged ? [] : [`port ${end.name} should be untagged in VLAN ${untagged}`]),
+    ...tagged.filter((id) => !present.has(id)).map((id) => `port ${end.name} should be in VLAN ${id}`),
+  ];
+}
+
+async function checkGateway({ config, host, ifName }: Call, result: Result): Promise<Findings> {
+  const name = config.vlan === 0 ? config.bridge : vlanGatewayName(config);
+  const link = await host.links.find(name);
+  if (link === undefined) return [`the gateway's link ${name} is missing`];
+  const present = await host.addresses.list({ link: link.index });
+  return gatewayPrefixes(addressesOf(ifName, result))
+    .filter((prefix) => !present.some((address) => address.prefix.equals(prefix)))
+    .map((prefix) => `the gateway's address ${prefix} is missing on ${name}`);
+}
+
+async function checkRules(
+  { config, host, attachment }: Call,
+  result: Result,
+  inside: Link | undefined,
+): Promise<Findings> {
+  const findings: string[] = [];
+  if (config.ipMasq && hasIpam(config)) {
+    const prefixes = (result.ips ?? []).map(({ address }) => Prefix.parse(address));
+    const backend = masqueradeBackend(config);
+    findings.push(...(await findingsOf(() => checkMasquerade(host, attachment, prefixes, { backend }))));
+  }
+  const end = inside?.parent === undefined ? undefined : await host.links.find(inside.parent);
+  const mac = inside?.mac;
+  if (config.macspoofchk && end !== undefined && mac !== undefined) {
+    const spoofing = { hostLink: end.name, mac };
+    findings.push(...(await findingsOf(() => checkSpoofCheck(host, attachment, spoofing))));
+  }
+  return findings;
+}
+
+/** A check of another package says what is different by throwing. */
+async function findingsOf(run: () => Promise<void>): Promise<Findings> {
+  try {
+    await run();
+    return [];
+  } catch (error) {
+    if (error instanceof HeddleError) return [error instanceof CniError ? error.msg : error.message];
+    throw error;
+  }
+}
+
+function hostEntry({ interfaces = [] }: Result, name: string): Interface | undefined {
+  return interfaces.find((each) => each.name === name && !each.sandbox);
+}

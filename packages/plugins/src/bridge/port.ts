@@ -1,0 +1,82 @@
+/** The host's end of the attachment as a port of the bridge: its flags and its VLANs. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CNI_CODE, CniError } from '@heddle/cni';
+import type { Change, KernelSession, Link } from '@heddle/netlink';
+import { type BridgeConfig, type PortVlans, portVlans } from './config.ts';
+
+/**
+ * Gives a port its flags, its owner's alias and its VLANs, in one go. Flags that are off are written too: a
+ * bridge may hand out others by default.
+ */
+export async function setUpPort(
+  host: KernelSession,
+  port: Link,
+  alias: string,
+  config: BridgeConfig,
+): Promise<void> {
+  await host.batch([
+    host.links.plan.set(port.index, { alias }),
+    host.bridge.plan.setPort(port.index, { hairpin: config.hairpinMode, isolated: config.portIsolation }),
+    ...(await planVlans(host, port.index, portVlans(config), config.preserveDefaultVlan)),
+  ]);
+}
+
+/**
+ * The changes that put a port into its VLANs. The bridge's default VLAN, which every new port is in, is taken
+ * away unless it is to stay; else containers of different VLANs would still meet in it.
+ */
+export async function planVlans(
+  host: KernelSession,
+  port: number,
+  { untagged, tagged }: PortVlans,
+  keepDefault: boolean,
+): Promise<readonly Change[]> {
+  if (untagged === 0 && tagged.length === 0) return [];
+  const { bridge } = host;
+  const present = keepDefault ? [] : await bridge.vlans(port);
+  return [
+    ...present.map(({ id }) => bridge.plan.deleteVlan(port, { id })),
+    bridge.plan.addVlan(port, { id: untagged, pvid: true, untagged: true }),
+    ...tagged.filter((id) => id !== untagged).map((id) => bridge.plan.addVlan(port, { id })),
+  ];
+}
+
+/** A port that is through with the carrier's coming up, and its bridge at the same moment. */
+export interface SettledPort {
+  readonly port: Link;
+  readonly bridge: Link;
+  /** False when the bridge's spanning tree holds the port back, which takes half a minute. */
+  readonly forwards: boolean;
+}
+
+/**
+ * Waits until frames from the port reach the bridge. The kernel notices a carrier in a work queue of its own,
+ * mostly within a fraction of a millisecond; only then does the bridge let the port forward, and only then is
+ * a bridge that had no port before ready itself.
+ *
+ * @throws {CniError} code 11 naming the state, when it takes longer than the reference waits
+ */
+export async function awaitForwarding(
+  host: KernelSession,
+  port: number,
+  bridge: number,
+): Promise<SettledPort> {
+  for (let waited = 0; ; waited++) {
+    const settled = { port: await host.links.get(port), bridge: await host.links.get(bridge) };
+    const state = settled.port.port?.state ?? 'disabled';
+    const forwards = state === 'forwarding';
+    if (settled.port.operstate === 'up' && state !== 'disabled') {
+      if (!forwards || settled.bridge.operstate === 'up') return { ...settled, forwards };
+    }
+    if (waited >= LIMIT_MS) {
+      const { name, operstate } = settled.port;
+      throw new CniError(
+        CNI_CODE.TRY_AGAIN,
+        `link ${name} did not come up within ${LIMIT_MS} ms: its state is ${operstate}, as a port ${state}`,
+      );
+    }
+    await sleep(1);
+  }
+}
+
+const LIMIT_MS = 2550;
