@@ -1,0 +1,68 @@
+/**
+ * Running the iptables programs: the one exception from speaking to the kernel directly. iptables exists in two
+ * kinds, legacy and nf_tables, whose rules do not meet; which of them a node uses is the operator's choice, made by
+ * what the names in PATH point to, and only the programs know it.
+ *
+ * No shell, fixed arguments, the input on stdin. A program is born in the namespace of the session.
+ */
+import { spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { KernelSession } from '@heddle/netlink';
+import { flockAsync, O, openFile, runInNetns } from '@heddle/sys';
+import { RUNTIME_PATHS } from '../numbers.ts';
+
+/** How a program ended. */
+export interface ProgramResult {
+  /** The exit code; -1 when a signal ended it. */
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** What the iptables backends need of their surroundings. */
+export interface IptablesPort {
+  /** Runs a program to its end; `undefined` when there is no such program. */
+  run(
+    argv: readonly [program: string, ...args: string[]],
+    stdin?: string,
+  ): Promise<ProgramResult | undefined>;
+  /** Keeps other processes of Heddle from changing iptables rules until disposed of; waits for its turn. */
+  lock(): Promise<Disposable>;
+}
+
+/** The programs of this machine, in the namespace of `host`. */
+export function programsIn(host: KernelSession): IptablesPort {
+  return {
+    run: ([program, ...args], stdin = '') =>
+      new Promise((resolve, reject) => {
+        const child = runInNetns(host.handle, () => spawn(program, args, { stdio: 'pipe' }));
+        const out: Buffer[] = [];
+        const err: Buffer[] = [];
+        child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+        child.stderr.on('data', (chunk: Buffer) => err.push(chunk));
+        // A program that ends without reading its input is judged by its exit code, not by the broken pipe.
+        child.stdin.on('error', () => {});
+        child.on('error', (error: NodeJS.ErrnoException) =>
+          error.code === 'ENOENT' ? resolve(undefined) : reject(error),
+        );
+        child.on('close', (code) => resolve({ code: code ?? -1, stdout: text(out), stderr: text(err) }));
+        child.stdin.end(stdin);
+      }),
+    lock: async () => {
+      mkdirSync(dirname(RUNTIME_PATHS.iptablesLock), { recursive: true });
+      const file = openFile(RUNTIME_PATHS.iptablesLock, O.RDWR | O.CREAT, 0o600);
+      try {
+        await flockAsync(file, 'exclusive');
+      } catch (error) {
+        file.close();
+        throw error;
+      }
+      return file;
+    },
+  };
+}
+
+function text(chunks: readonly Buffer[]): string {
+  return Buffer.concat(chunks).toString();
+}
