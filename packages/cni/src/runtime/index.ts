@@ -1,1 +1,30 @@
-export {};
+/** The runtime's side of CNI: configurations in directories, plugins as processes, the result cache. */
+export type { AddOptions } from './add.ts';
+export { type CachedAttachment, ResultCache } from './cache.ts';
+export type { CacheEntry } from './cache-entry.ts';
+export {
+  defaultNetwork,
+  listConfigDir,
+  loadNetwork,
+  loadNetworkFile,
+  readConfigDir,
+} from './config-directory.ts';
+export type { Attachment, CallOptions } from './context.ts';
+export type { DelOptions } from './del.ts';
+export { execPlugin, type SystemExecOptions, systemExec } from './exec.ts';
+export { type FoundPlugin, findPlugin } from './find.ts';
+export { type InProcessPlugins, inProcessExec } from './in-process.ts';
+export { InflightMarks } from './inflight.ts';
+export { FileLocks, type RuntimeLocks } from './locks.ts';
+export type { Network } from './network.ts';
+export type { Environment, TraceContext } from './plugin-environment.ts';
+export type { PluginExec, PluginOutput, PluginRun } from './plugin-exec.ts';
+export { type SystemPluginHostOptions, systemPluginHost } from './plugin-host.ts';
+export type { PluginVersions, UnknownVersions } from './plugin-versions.ts';
+export {
+  type CachedConfig,
+  DEFAULT_CACHE_DIR,
+  DEFAULT_LOCK_DIR,
+  Runtime,
+  type RuntimeOptions,
+} from './runtime.ts';

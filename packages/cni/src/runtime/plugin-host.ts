@@ -7,6 +7,7 @@ import type { Plugin, PluginHost } from '../plugin/index.ts';
 import { execPlugin } from './exec.ts';
 import { findPlugin } from './find.ts';
 import { InflightMarks } from './inflight.ts';
+import { definedVariables } from './plugin-environment.ts';
 
 /** What there is to say about this machine's surroundings. */
 export interface SystemPluginHostOptions {
@@ -35,7 +36,7 @@ export function systemPluginHost(options: SystemPluginHostOptions = {}): PluginH
     openSession: (netns) => openSession({ netns, mode }),
     findPlugin: (type, path) => findPlugin(type, path).path,
     async invoke({ type, path, env, stdin }) {
-      const { stdout, stderr } = await execPlugin({ type, path, env: defined(env), stdin });
+      const { stdout, stderr } = await execPlugin({ type, path, env: definedVariables(env), stdin });
       if (stderr !== '') onStderr?.(stderr);
       return stdout;
     },
@@ -47,10 +48,4 @@ export function systemPluginHost(options: SystemPluginHostOptions = {}): PluginH
     clock: { now: () => Date.now() },
     random: { bytes: (count) => new Uint8Array(randomBytes(count)) },
   };
-}
-
-function defined(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
-  );
 }

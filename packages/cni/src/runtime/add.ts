@@ -1,0 +1,119 @@
+/** ADD: the plugins one after the other, each with the result of the one before. */
+import { DecodeError, type JsonObject, type Result, renderResult, validateAttachment } from '../index.ts';
+import {
+  type Attachment,
+  type CallOptions,
+  callPlugin,
+  identify,
+  type RuntimeContext,
+  wrapPluginError,
+} from './context.ts';
+import { deletePlugins } from './del.ts';
+import type { Exclusion } from './held-locks.ts';
+import type { Chain } from './network.ts';
+import { decodePluginResult } from './plugin-result.ts';
+import { validateChain } from './validate.ts';
+import { messageOf } from './wrap-error.ts';
+
+/** How to run ADD. */
+export interface AddOptions extends CallOptions {
+  /**
+   * When ADD fails, runs DEL of the whole chain, in reverse and without a previous result; what that cannot
+   * do is warned of. Default: what has been set up is left to the caller's DEL, as libcni leaves it.
+   */
+  readonly undoOnFailure?: boolean;
+  /** Milliseconds that this clean-up may take. Default one minute. */
+  readonly undoTimeout?: number;
+  /** Asks every plugin first whether it speaks the configuration's version. Default: they are not asked. */
+  readonly validateFirst?: boolean;
+}
+
+/** Attaches a container. */
+export async function add(
+  context: RuntimeContext,
+  chain: Chain,
+  attachment: Attachment,
+  options: AddOptions = {},
+): Promise<Result> {
+  const id = identify(chain, attachment);
+  validateAttachment(id);
+  using exclusion = await context.locks.attachment(chain.name, attachment.containerID, options.signal);
+  if (options.validateFirst === true) await validateChain(context, chain, exclusion.env, options);
+  const wasThere = isCached(context, chain, attachment);
+  try {
+    const result = await addPlugins(context, chain, attachment, exclusion, options);
+    context.cache.write({
+      ...id,
+      config: chain.bytes,
+      ...(attachment.netns !== undefined && { netns: attachment.netns }),
+      ...(attachment.args !== undefined && { args: attachment.args }),
+      ...(attachment.capabilityArgs !== undefined && { capabilityArgs: attachment.capabilityArgs }),
+      result: renderResult(result, result.cniVersion),
+    });
+    return result;
+  } catch (error) {
+    if (options.undoOnFailure === true)
+      await undo(context, chain, attachment, { exclusion, wasThere, options });
+    throw error;
+  }
+}
+
+async function addPlugins(
+  context: RuntimeContext,
+  chain: Chain,
+  attachment: Attachment,
+  { env }: Exclusion,
+  options: CallOptions,
+): Promise<Result> {
+  let result: Result | undefined;
+  for (const plugin of chain.plugins) {
+    const prevResult: JsonObject | undefined = result && renderResult(result, result.cniVersion);
+    try {
+      const { signal, trace } = options;
+      const call = { chain, plugin, command: 'ADD', attachment, prevResult, env, signal, trace } as const;
+      const { stdout, path } = await callPlugin(context, call);
+      result = decodePluginResult(stdout, chain.cniVersion, { type: plugin.type, path });
+    } catch (error) {
+      throw wrapPluginError(chain, plugin, 'add', error);
+    }
+  }
+  if (result === undefined) throw new DecodeError(`network "${chain.name}" has no plugins`);
+  return result;
+}
+
+interface Undo {
+  readonly exclusion: Exclusion;
+  readonly wasThere: boolean;
+  readonly options: AddOptions;
+}
+
+async function undo(
+  context: RuntimeContext,
+  chain: Chain,
+  attachment: Attachment,
+  { exclusion, wasThere, options: { undoTimeout = UNDO_TIMEOUT, trace } }: Undo,
+): Promise<void> {
+  const what = `failed add of network "${chain.name}" for container "${attachment.containerID}"`;
+  if (wasThere) {
+    // Its DEL would take down what the earlier ADD set up, and that may be in use.
+    context.onWarning(`${what}: not cleaned up, because an earlier add of it was never deleted`);
+    return;
+  }
+  // The caller's signal has perhaps just ended ADD; it must not end the clean-up too.
+  const signal = AbortSignal.timeout(undoTimeout);
+  const call = { chain, attachment, env: exclusion.env, signal, trace };
+  for (const error of await deletePlugins(context, call)) {
+    context.onWarning(`${what}: clean-up: ${messageOf(error)}`);
+  }
+}
+
+const UNDO_TIMEOUT = 60_000;
+
+function isCached(context: RuntimeContext, chain: Chain, attachment: Attachment): boolean {
+  try {
+    return context.cache.read(identify(chain, attachment)) !== undefined;
+  } catch {
+    // A damaged entry says nothing of what is there.
+    return false;
+  }
+}

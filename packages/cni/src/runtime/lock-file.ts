@@ -1,0 +1,61 @@
+/**
+ * Files that exist only to be locked with flock(2). A lock ends with its process, however that ends.
+ *
+ * Such files may be removed by whoever holds them, so a lock only counts when the file is still the one that
+ * its path names; otherwise two processes could hold "the" lock on two different files.
+ */
+import { fstatSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { type Fd, flock, flockAsync, O, openFile } from '@heddle/sys';
+import { ioFailure } from './io-failure.ts';
+
+/** Waits for a lock of the file at `path`; makes the file where it is missing. */
+export async function lockFile(
+  path: string,
+  mode: 'shared' | 'exclusive',
+  signal?: AbortSignal,
+): Promise<Fd> {
+  for (;;) {
+    const file = openLockFile(path);
+    try {
+      await flockAsync(file, mode, signal === undefined ? {} : { signal });
+      if (isStillAt(file, path)) return file;
+    } catch (error) {
+      file.close();
+      throw error;
+    }
+    file.close();
+  }
+}
+
+/** As {@link lockFile}, but blocks the thread: for locks that are held for microseconds. */
+export function lockFileSync(path: string, mode: 'shared' | 'exclusive'): Fd {
+  for (;;) {
+    const file = openLockFile(path);
+    flock(file, mode);
+    if (isStillAt(file, path)) return file;
+    file.close();
+  }
+}
+
+/** Removes the file, unless somebody else has a lock of it; then gives the own lock back. */
+export function removeLockFile(file: Fd, path: string): void {
+  // Changing a shared lock to an exclusive one may lose it, which is what happens next anyway.
+  if (flock(file, 'exclusive', { nonblocking: true }) && isStillAt(file, path)) rmSync(path, { force: true });
+  file.close();
+}
+
+function openLockFile(path: string): Fd {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw ioFailure('prepare a lock', error);
+  }
+  return openFile(path, O.RDWR | O.CREAT, 0o600);
+}
+
+function isStillAt(file: Fd, path: string): boolean {
+  const there = statSync(path, { throwIfNoEntry: false });
+  const own = fstatSync(file.number);
+  return there !== undefined && there.ino === own.ino && there.dev === own.dev;
+}

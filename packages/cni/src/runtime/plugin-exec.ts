@@ -1,0 +1,39 @@
+/**
+ * The port through which plugins are found and run. `systemExec` starts executables, `inProcessExec` calls
+ * code in this process; a test hands in its own.
+ */
+
+/** One invocation of a plugin. */
+export interface PluginRun {
+  /** The plugin's type, for messages. */
+  readonly type: string;
+  /** Where it is, as {@link PluginExec.find} said. */
+  readonly path: string;
+  /** The complete environment of the invocation. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly stdin: string | Uint8Array;
+  /** Ends the plugin, with everything it has started. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** What a plugin printed. */
+export interface PluginOutput {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Finds plugins and runs them. */
+export interface PluginExec {
+  /**
+   * The place of a plugin, for {@link PluginRun.path} and for messages.
+   *
+   * @throws {CniError} `failed to find plugin "X" in path [a b c]`.
+   */
+  find(type: string, path: readonly string[]): string;
+  /**
+   * Runs a plugin to its end.
+   *
+   * @throws {PluginError} when it fails; the error carries the plugin's own code and texts.
+   */
+  run(run: PluginRun): Promise<PluginOutput>;
+}
