@@ -68,8 +68,9 @@ function memberNode(node: Node, name: string): Node | undefined {
 function explain(text: string, { error, offset }: ParseError): { reason: string; note?: string } {
   const found = quoteAt(text, offset);
   if (found === undefined) return { reason: UNEXPECTED_END, note: 'the text stops in the middle' };
-  const expectsName = /[{]\s*$/.test(text.slice(0, offset));
-  switch (expectsName ? 'PropertyNameExpected' : printParseErrorCode(error)) {
+  const code = printParseErrorCode(error);
+  const opensObject = text.slice(0, offset).trimEnd().endsWith('{');
+  switch (opensObject && code === 'InvalidSymbol' ? 'PropertyNameExpected' : code) {
     case 'InvalidCommentToken':
       return { reason: 'comments are not part of JSON' };
     case 'EndOfFileExpected':
