@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as v from 'valibot';
+import { CniError, PluginError } from '../index.ts';
+import { definePlugin, type Plugin, type PluginExecution, serve } from './index.ts';
+import { testHost } from './testing/host.ts';
+
+const ENV = {
+  CNI_COMMAND: 'ADD',
+  CNI_CONTAINERID: 'c1',
+  CNI_NETNS: '/run/netns/c1',
+  CNI_IFNAME: 'eth0',
+  CNI_PATH: '/opt/cni/bin',
+  OTHER: 'kept',
+};
+const ADDRESSES = '{"cniVersion":"0.4.0","ips":[{"version":"4","address":"192.0.2.5/24"}]}';
+const CONFIG = { name: 'n1', cniVersion: '0.4.0', IPAM: { Type: 'pool' }, extra: [1] };
+
+const nothing = async () => undefined;
+const rest = { config: v.object({}), check: nothing, gc: nothing, status: nothing } as const;
+const main = definePlugin({
+  type: 'main',
+  kind: 'main',
+  about: 'delegates',
+  ...rest,
+  add: ({ ipam }) => ipam.add(),
+  del: ({ ipam }) => ipam.del(),
+});
+
+/** A delegate that notes its command and gives a fixed answer. */
+function recording(commands: string[], answer: string) {
+  return ({ env }: PluginExecution) => {
+    commands.push(String(env['CNI_COMMAND']));
+    return answer;
+  };
+}
+
+async function run(
+  plugin: Plugin,
+  invoke: (execution: PluginExecution) => string,
+  env = {},
+  inProcess?: ReadonlyMap<string, Plugin>,
+) {
+  const stdin = JSON.stringify(CONFIG);
+  const host = testHost({ invoke, ...(inProcess !== undefined && { inProcess }) });
+  const outcome = await serve(plugin, { env: { ...ENV, ...env }, readStdin: () => Buffer.from(stdin) }, host);
+  return { ...outcome, json: outcome.stdout === '' ? undefined : JSON.parse(outcome.stdout), stdin };
+}
+
+test('a delegate gets the environment with its command, and the unchanged configuration', async () => {
+  const seen: PluginExecution[] = [];
+  const { json, stdin } = await run(main, (execution) => {
+    seen.push(execution);
+    return ADDRESSES;
+  });
+  assert.deepEqual(json.ips, [{ version: '4', address: '192.0.2.5/24' }]);
+  assert.equal(seen[0]?.path, '/opt/cni/bin/pool');
+  assert.equal(Buffer.from(seen[0]?.stdin ?? []).toString(), stdin);
+  assert.deepEqual(seen[0]?.env, ENV);
+  const del: string[] = [];
+  await run(main, recording(del, ''), { CNI_COMMAND: 'DEL' });
+  assert.deepEqual(del, ['DEL']);
+});
+
+test("a failing delegate's own error goes through, and its DEL is run", async () => {
+  const commands: string[] = [];
+  const { json, exitCode } = await run(main, ({ env, type }) => {
+    commands.push(String(env['CNI_COMMAND']));
+    if (env['CNI_COMMAND'] === 'ADD') throw new PluginError(type, { code: 11, msg: 'pool is full' });
+    return '';
+  });
+  assert.equal(exitCode, 1);
+  assert.deepEqual([json.code, json.msg], [11, 'pool is full']);
+  assert.deepEqual(commands, ['ADD', 'DEL']);
+});
+
+test('a result without addresses is an error, and is given back', async () => {
+  const commands: string[] = [];
+  const { json } = await run(main, recording(commands, '{"cniVersion":"0.4.0"}'));
+  assert.equal(json.msg, 'IPAM plugin returned missing IP config');
+  assert.deepEqual(commands, ['ADD', 'DEL']);
+});
+
+test('output that is no JSON names the plugin and its path', async () => {
+  const { json } = await run(main, () => 'hello');
+  assert.match(json.msg, /^ipam plugin pool \(\/opt\/cni\/bin\/pool\): /);
+});
+
+test('a delegate of ours runs without a process, its failure undoing its own steps first', async () => {
+  const log: string[] = [];
+  const pool = definePlugin({
+    type: 'pool',
+    kind: 'ipam',
+    about: 'gives addresses',
+    ...rest,
+    add: async ({ undo, containerID }) => {
+      undo.push('reservation', async () => void log.push(`undo ${containerID}`));
+      throw new CniError(11, 'full');
+    },
+    del: async ({ containerID }) => void log.push(`del ${containerID}`),
+  });
+  const { json } = await run(main, () => assert.fail('a process was started'), {}, new Map([['pool', pool]]));
+  assert.deepEqual([json.code, json.msg], [11, 'full']);
+  assert.deepEqual(log, ['undo c1', 'del c1']);
+});
