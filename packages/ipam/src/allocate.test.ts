@@ -98,7 +98,7 @@ describe('an exhausted pool', () => {
       assert.ok(error instanceof PoolExhaustedError);
       assert.equal(
         error.message,
-        'no IP addresses available in range set: 192.0.2.1-192.0.2.2,198.51.100.1-198.51.100.2 (2 of 2 in use)',
+        'no IP addresses available in range set: 192.0.2.1-192.0.2.2,198.51.100.1-198.51.100.2: 2 of 2 in use',
       );
       assert.deepEqual(error.usage, { size: 2n, used: 2n, free: 0n });
       return true;
@@ -159,7 +159,7 @@ describe('requested addresses', () => {
       ['10.0.0.4'],
       /^requested IP address 10\.0\.0\.4 is not available in range set 10\.0\.0\.1-10\.0\.0\.6,/,
     ],
-    [['10.0.0.1'], /^requested IP address 10\.0\.0\.1 is the subnet's gateway$/],
+    [['10.0.0.1'], /^requested ip 10\.0\.0\.1 is subnet's gateway$/],
     [['10.0.0.2', '10.0.1.2', '10.9.9.9'], /^failed to allocate all requested IPs: 10\.0\.1\.2 10\.9\.9\.9$/],
   ];
   for (const [requested, message] of refused) {
@@ -180,7 +180,7 @@ describe('owners', () => {
     await take(store, sets);
     await assert.rejects(take(store, sets), {
       code: 'IPAM_DUPLICATE',
-      message: 'eth0 of c1 already holds 10.0.0.2, duplicate allocation is not allowed',
+      message: '10.0.0.2 has been allocated to c1, duplicate allocation is not allowed',
     });
     await assert.rejects(take(store, sets, 'c1', '10.0.0.9'), { code: 'IPAM_DUPLICATE' });
     assert.equal(store.list().length, 2);

@@ -115,8 +115,8 @@ function refuseDuplicate(
   if (own === undefined) return;
   throw new IpamError(
     'IPAM_DUPLICATE',
-    `${formatOwner(owner)} already holds ${own.addr}, duplicate allocation is not allowed`,
-    { rangeSet: index, hint: 'delete the attachment before adding it again' },
+    `${own.addr} has been allocated to ${owner.containerID}, duplicate allocation is not allowed`,
+    { rangeSet: index, hint: `delete ${formatOwner(owner)} before adding it again` },
   );
 }
 
@@ -127,8 +127,7 @@ function claim(set: RangeSet, index: number, addr: Addr, reservations: readonly 
       rangeSet: index,
       ...(hint !== undefined && { hint }),
     });
-  if (choice.range.gateway?.equals(addr))
-    throw refuse(`requested IP address ${addr} is the subnet's gateway`);
+  if (choice.range.gateway?.equals(addr)) throw refuse(`requested ip ${addr} is subnet's gateway`);
   const holder = reservations.find((reservation) => reservation.addr.equals(addr));
   if (holder !== undefined) {
     throw refuse(
@@ -146,7 +145,7 @@ function choiceOf(set: RangeSet, addr: Addr): Choice {
 function exhausted(set: RangeSet, index: number, held: Iterable<Addr>): PoolExhaustedError {
   const usage = measure(set, held);
   return new PoolExhaustedError(
-    `no IP addresses available in range set: ${formatRangeSet(set)} (${usage.used} of ${usage.size} in use)`,
+    `no IP addresses available in range set: ${formatRangeSet(set)}: ${usage.used} of ${usage.size} in use`,
     index,
     usage,
   );

@@ -1,0 +1,101 @@
+/** The configuration of host-local: its schema, and what its parts come to together. */
+import { bool, ConfigError, canonicalCidr, canonicalIp, cidr, ip, routeSchema } from '@heddle/cni';
+import { familyOf, type RangeConfig, type RangeSet, resolveRangeSets } from '@heddle/ipam';
+import { Addr, Prefix } from '@heddle/netaddr';
+import * as v from 'valibot';
+import { checkFamilyLimit } from '../addressing/family-limit.ts';
+
+const bounds = { rangeStart: v.optional(ip()), rangeEnd: v.optional(ip()), gateway: v.optional(ip()) };
+const range = v.object({ subnet: cidr(), ...bounds });
+const rangeSets = v.array(v.array(range));
+const requestedIp = v.pipe(
+  v.string(),
+  v.check(
+    (text) => text === '' || readAddr(text) !== undefined,
+    ({ input }) => `invalid IP address: ${input}`,
+  ),
+);
+
+/** The members that host-local reads. */
+export const hostLocalConfig = v.object({
+  ipam: v.optional(
+    v.object({
+      /** One range in short form; it becomes the first range set. */
+      subnet: v.optional(cidr()),
+      ...bounds,
+      ranges: v.optional(rangeSets, []),
+      routes: v.optional(v.array(routeSchema), []),
+      dataDir: v.optional(v.string(), ''),
+      resolvConf: v.optional(v.string(), ''),
+      /** Whether STATUS fails, rather than warns, while a range set is exhausted. */
+      statusOnExhaustion: v.optional(bool, false),
+    }),
+  ),
+  args: v.optional(v.object({ cni: v.optional(v.object({ ips: v.optional(v.array(requestedIp)) })) })),
+  runtimeConfig: v.optional(
+    v.object({ ipRanges: v.optional(rangeSets, []), ips: v.optional(v.array(requestedIp)) }),
+  ),
+});
+
+/** A valid configuration. */
+export type HostLocalConfig = v.InferOutput<typeof hostLocalConfig>;
+/** Its `ipam` object. */
+export type IpamConfig = NonNullable<HostLocalConfig['ipam']>;
+
+/** @throws {ConfigError} when there is no `ipam` object */
+export function ipamOf({ ipam }: HostLocalConfig): IpamConfig {
+  if (ipam === undefined) throw new ConfigError("IPAM config missing 'ipam' key", { pointer: '/ipam' });
+  return ipam;
+}
+
+/**
+ * The range sets that addresses come from: the runtime's `ipRanges` first, then the short form, then `ranges`.
+ *
+ * @throws {IpamError} IPAM_RANGE_INVALID
+ * @throws {ConfigError} when the version has no room for that many addresses
+ */
+export function rangeSetsOf(config: HostLocalConfig, cniVersion: string): readonly RangeSet[] {
+  const sets = resolveRangeSets(configuredSets(config));
+  checkFamilyLimit(cniVersion, sets.map(familyOf));
+  return sets;
+}
+
+/** Whether any range is configured; those of `ipRanges` come with ADD only. */
+export function hasRanges(config: HostLocalConfig): boolean {
+  return configuredSets(config).length > 0;
+}
+
+/**
+ * The addresses that somebody asked for: in CNI_ARGS, `args.cni.ips` and `runtimeConfig.ips`, together.
+ * A prefix length is ignored.
+ *
+ * @param fromArgs the value of `IP` in CNI_ARGS
+ */
+export function requestedIps(config: HostLocalConfig, fromArgs: string | undefined): readonly Addr[] {
+  const texts = [fromArgs ?? '', ...(config.args?.cni?.ips ?? []), ...(config.runtimeConfig?.ips ?? [])];
+  return texts.filter((text) => text !== '').map((text) => readAddr(text) ?? Addr.parse(text));
+}
+
+function configuredSets(config: HostLocalConfig): readonly (readonly RangeConfig[])[] {
+  const { subnet, ranges, ...rest } = ipamOf(config);
+  const short = subnet === undefined ? [] : [[{ ...rest, subnet }]];
+  const sets = [...(config.runtimeConfig?.ipRanges ?? []), ...short, ...ranges];
+  return sets.map((set) => set.map(rangeConfig));
+}
+
+function rangeConfig({ subnet, rangeStart, rangeEnd, gateway }: v.InferOutput<typeof range>): RangeConfig {
+  return {
+    subnet: Prefix.parse(canonicalCidr(subnet)),
+    ...(isSet(rangeStart) && { rangeStart: Addr.parse(canonicalIp(rangeStart)) }),
+    ...(isSet(rangeEnd) && { rangeEnd: Addr.parse(canonicalIp(rangeEnd)) }),
+    ...(isSet(gateway) && { gateway: Addr.parse(canonicalIp(gateway)) }),
+  };
+}
+
+function isSet(text: string | undefined): text is string {
+  return text !== undefined && text !== '';
+}
+
+function readAddr(text: string): Addr | undefined {
+  return (Prefix.tryParse(text)?.addr ?? Addr.tryParse(text))?.unmap();
+}

@@ -1,0 +1,37 @@
+/** Reservations that seem to be nobody's any more, to explain why a pool is full. */
+import { readdirSync } from 'node:fs';
+import type { Reservation } from '@heddle/ipam';
+
+/** Where CNI runtimes remember their attachments unless told otherwise (libcni's CacheDir). */
+export const RESULT_CACHE = '/var/lib/cni';
+
+/**
+ * Counts the reservations whose attachment is not in a runtime's result cache.
+ *
+ * @param cacheDir the cache's directory; its `results` are looked at
+ * @returns `undefined` when there is no cache, for then nothing is known
+ */
+export function countOrphans(
+  network: string,
+  reservations: readonly Reservation[],
+  cacheDir: string,
+): number | undefined {
+  const results = namesIn(`${cacheDir}/results`);
+  if (results === undefined) return undefined;
+  const isCached = ({ owner }: Reservation) => {
+    if (owner === undefined) return false;
+    const prefix = `${network}-${owner.containerID}-`;
+    if (owner.ifName !== undefined) return results.has(`${prefix}${owner.ifName}`);
+    return [...results].some((name) => name.startsWith(prefix));
+  };
+  return reservations.filter((reservation) => !isCached(reservation)).length;
+}
+
+function namesIn(directory: string): ReadonlySet<string> | undefined {
+  try {
+    return new Set(readdirSync(directory));
+  } catch {
+    // It only serves to explain something: that it cannot be read must not hide what is to be explained.
+    return undefined;
+  }
+}
