@@ -20,7 +20,7 @@ function refusal(check: () => void): [code: number, msg: string, details: string
   assert.fail('not refused');
 }
 
-test('container IDs', () => {
+test('container IDs (containernetworking/cni#679)', () => {
   for (const id of ['c1', 'A', '0a_.-', 'x'.repeat(200)]) validateContainerId(id);
   assert.deepEqual(
     refusal(() => validateContainerId('')),
