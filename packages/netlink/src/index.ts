@@ -1,6 +1,9 @@
 export type { Address, AddressKey, AddressSpec } from './address/address.ts';
 export { Addresses, type AddressFilter } from './address/addresses.ts';
+export { Bridges, type FdbFilter } from './bridge/bridges.ts';
+export type { FdbEntry, FdbKey, FdbSpec } from './bridge/fdb.ts';
 export type { BridgePort, BridgePortChange } from './bridge/port-codec.ts';
+export type { PortVlan, PortVlanKey, PortVlanSpec } from './bridge/vlan.ts';
 export type { Change, IndexOf, LinkRef, NetnsTarget } from './core/change.ts';
 export { type Dump, NetlinkClient } from './core/client.ts';
 export type { Family } from './core/family.ts';
@@ -19,9 +22,13 @@ export type {
 } from './link/changes.ts';
 export type { Link, LinkData } from './link/link.ts';
 export { type LinkFilter, Links } from './link/links.ts';
+export type { Neighbour, NeighbourKey, NeighbourSpec } from './neighbour/neighbour.ts';
+export { type NeighbourFilter, Neighbours } from './neighbour/neighbours.ts';
 export type { RouteMetrics } from './route/codec.ts';
 export type { Nexthop, Route, RouteSpec, RouteType } from './route/route.ts';
 export { type LookupOptions, type RouteFilter, Routes } from './route/routes.ts';
+export type { Range, Rule, RuleAction, RuleSpec } from './rule/rule.ts';
+export { type RuleFilter, Rules } from './rule/rules.ts';
 export type { Packets } from './session/packets.ts';
 export {
   type KernelSession,

@@ -26,7 +26,10 @@ export const brport = attrs('IFLA_BRPORT', {
 });
 
 /** A port, as a bridge sees it. A flag that an old kernel does not know is left out. */
-export type BridgePort = Omit<Value<typeof brport>, 'state' | 'hairpin' | 'isolated' | 'learning'> & {
+export type BridgePort = Omit<
+  Value<typeof brport>,
+  'state' | 'hairpin' | 'isolated' | 'learning' | 'unknown'
+> & {
   /** Of the spanning tree; without one, a port that is up forwards. */
   readonly state: NonNullable<Value<typeof brport>['state']>;
   /** Whether a frame may leave by the port that it came in by. */
@@ -40,7 +43,7 @@ export type BridgePort = Omit<Value<typeof brport>, 'state' | 'hairpin' | 'isola
 export type BridgePortChange = Omit<Input<typeof brport>, 'unknown'>;
 
 /** A port from its attributes. */
-export function bridgePort(raw: Value<typeof brport>): BridgePort {
+export function bridgePort({ unknown: _, ...raw }: Value<typeof brport>): BridgePort {
   return {
     ...raw,
     state: raw.state ?? 'disabled',

@@ -190,5 +190,5 @@ function refusal(
 }
 
 function unanswered(operation: string): NetlinkError {
-  return new NetlinkError(operation, EPROTO, { message: 'the request was not answered' });
+  return new NetlinkError(`${operation}, which was not answered`, EPROTO);
 }

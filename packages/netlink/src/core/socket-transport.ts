@@ -63,7 +63,7 @@ export class SocketTransport implements Transport {
 
   /** The socket, with room in its send buffer for a message of so many bytes. */
   #ready(bytes: number): Fd {
-    if (this.#closed) throw new NetlinkError('use a netlink socket', EBADF, { message: 'it is closed' });
+    if (this.#closed) throw new NetlinkError('use a session that is closed', EBADF);
     this.#fd ??= this.#open();
     if (bytes > SEND_BUFFER && bytes > this.#sendBuffer) {
       this.#sendBuffer = bytes * 2;

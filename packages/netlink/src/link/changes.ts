@@ -53,8 +53,8 @@ export type LinkDataSpec =
   | ({ readonly kind: 'vlan' } & Options<typeof vlan>)
   | ({ readonly kind: 'macvlan' | 'macvtap' } & Options<typeof macvlan>)
   | ({ readonly kind: 'ipvlan' } & Options<typeof ipvlan>)
-  | ({ readonly kind: 'vxlan' } & Omit<VxlanSpec, 'unknown'>)
-  | ({ readonly kind: 'geneve' } & Omit<GeneveSpec, 'unknown'>)
+  | ({ readonly kind: 'vxlan' } & VxlanSpec)
+  | ({ readonly kind: 'geneve' } & GeneveSpec)
   | ({ readonly kind: 'vrf' } & Options<typeof vrf>);
 
 type Options<C> = Omit<Input<C>, 'unknown'>;

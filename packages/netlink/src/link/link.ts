@@ -107,14 +107,19 @@ export function linkOf(message: LinkMessage): Link {
 
 function dataOf({ data }: Value<typeof linkInfo>): LinkData | undefined {
   if (data === undefined) return undefined;
-  if (data.bridge) return { kind: 'bridge', ...data.bridge };
-  if (data.vlan) return { kind: 'vlan', ...data.vlan };
-  if (data.macvlan) return { kind: 'macvlan', ...data.macvlan };
-  if (data.macvtap) return { kind: 'macvtap', ...data.macvtap };
-  if (data.ipvlan) return { kind: 'ipvlan', ...data.ipvlan };
-  if (data.vxlan) return { kind: 'vxlan', ...vxlanData(data.vxlan) };
-  if (data.geneve) return { kind: 'geneve', ...geneveData(data.geneve) };
-  if (data.vrf) return { kind: 'vrf', ...data.vrf };
-  if (data.tun) return { kind: 'tun', ...data.tun };
+  if (data.bridge) return { kind: 'bridge', ...known(data.bridge) };
+  if (data.vlan) return { kind: 'vlan', ...known(data.vlan) };
+  if (data.macvlan) return { kind: 'macvlan', ...known(data.macvlan) };
+  if (data.macvtap) return { kind: 'macvtap', ...known(data.macvtap) };
+  if (data.ipvlan) return { kind: 'ipvlan', ...known(data.ipvlan) };
+  if (data.vxlan) return { kind: 'vxlan', ...vxlanData(known(data.vxlan)) };
+  if (data.geneve) return { kind: 'geneve', ...geneveData(known(data.geneve)) };
+  if (data.vrf) return { kind: 'vrf', ...known(data.vrf) };
+  if (data.tun) return { kind: 'tun', ...known(data.tun) };
   return undefined;
+}
+
+/** A set without the attributes that have no name here. */
+function known<T extends { readonly unknown?: unknown }>({ unknown: _, ...data }: T): Omit<T, 'unknown'> {
+  return data;
 }

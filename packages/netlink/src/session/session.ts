@@ -1,5 +1,6 @@
 import { currentNetns, type NetnsHandle } from '@heddle/sys';
 import { Addresses } from '../address/addresses.ts';
+import { Bridges } from '../bridge/bridges.ts';
 import type { Change } from '../core/change.ts';
 import { NetlinkClient } from '../core/client.ts';
 import { NETLINK } from '../core/header.ts';
@@ -7,7 +8,9 @@ import { type Mode, SocketTransport } from '../core/socket-transport.ts';
 import type { Transport } from '../core/transport.ts';
 import { Links } from '../link/links.ts';
 import { Rtnetlink } from '../link/rtnetlink.ts';
+import { Neighbours } from '../neighbour/neighbours.ts';
 import { Routes } from '../route/routes.ts';
+import { Rules } from '../rule/rules.ts';
 import { kernelPackets, type Packets } from './packets.ts';
 import { kernelSysctl, type Sysctl } from './sysctl.ts';
 
@@ -25,6 +28,9 @@ export interface KernelSession extends Disposable {
   readonly links: Links;
   readonly addresses: Addresses;
   readonly routes: Routes;
+  readonly rules: Rules;
+  readonly neighbours: Neighbours;
+  readonly bridge: Bridges;
   readonly sysctl: Sysctl;
   readonly packets: Packets;
   /**
@@ -102,6 +108,9 @@ export function sessionOver(ports: SessionPorts): KernelSession {
     links: new Links(kernel),
     addresses: new Addresses(kernel),
     routes: new Routes(kernel),
+    rules: new Rules(kernel),
+    neighbours: new Neighbours(kernel),
+    bridge: new Bridges(kernel),
     sysctl: ports.sysctl,
     packets,
     batch: (changes) => kernel.batch(changes),

@@ -23,4 +23,4 @@ export const bridge = attrs('IFLA_BR', {
 });
 
 /** Data of a bridge. */
-export type BridgeData = Value<typeof bridge>;
+export type BridgeData = Omit<Value<typeof bridge>, 'unknown'>;

@@ -36,16 +36,18 @@ export const geneve = attrs('IFLA_GENEVE', {
 type Split = 'remote4' | 'remote6';
 
 /** Data of a Geneve interface. */
-export type GeneveData = Omit<Value<typeof geneve>, Split> & {
+export type GeneveData = Omit<Value<typeof geneve>, Split | 'unknown'> & {
   /** Where packets go. */
   readonly remote?: Addr;
 };
 
 /** What a Geneve interface is made from. */
-export type GeneveSpec = Omit<Input<typeof geneve>, Split> & { readonly remote?: Addr | undefined };
+export type GeneveSpec = Omit<Input<typeof geneve>, Split | 'unknown'> & {
+  readonly remote?: Addr | undefined;
+};
 
 /** A Geneve interface's data in one form for both families. */
-export function geneveData(raw: Value<typeof geneve>): GeneveData {
+export function geneveData(raw: Omit<Value<typeof geneve>, 'unknown'>): GeneveData {
   const { remote4, remote6, ...data } = raw;
   const remote = remote4 ?? remote6;
   return { ...data, ...(remote && { remote }) };

@@ -8,4 +8,4 @@ export const ipvlan = attrs('IFLA_IPVLAN', {
 });
 
 /** Data of an ipvlan interface. */
-export type IpvlanData = Value<typeof ipvlan>;
+export type IpvlanData = Omit<Value<typeof ipvlan>, 'unknown'>;

@@ -9,4 +9,4 @@ export const macvlan = attrs('IFLA_MACVLAN', {
 });
 
 /** Data of a macvlan interface. */
-export type MacvlanData = Value<typeof macvlan>;
+export type MacvlanData = Omit<Value<typeof macvlan>, 'unknown'>;

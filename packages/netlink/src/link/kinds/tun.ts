@@ -14,4 +14,4 @@ export const tun = attrs('IFLA_TUN', {
 });
 
 /** Data of a tun or tap device. */
-export type TunData = Value<typeof tun>;
+export type TunData = Omit<Value<typeof tun>, 'unknown'>;

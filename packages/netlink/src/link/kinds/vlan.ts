@@ -11,4 +11,4 @@ export const vlan = attrs('IFLA_VLAN', {
 });
 
 /** Data of a VLAN interface. */
-export type VlanData = Value<typeof vlan>;
+export type VlanData = Omit<Value<typeof vlan>, 'unknown'>;

@@ -5,4 +5,4 @@ import { attr, attrs, u32, type Value } from '@heddle/wire';
 export const vrf = attrs('IFLA_VRF', { table: attr(1, u32) });
 
 /** Data of a VRF. */
-export type VrfData = Value<typeof vrf>;
+export type VrfData = Omit<Value<typeof vrf>, 'unknown'>;

@@ -48,7 +48,7 @@ export const vxlan = attrs('IFLA_VXLAN', {
 type Split = 'remote4' | 'remote6' | 'local4' | 'local6';
 
 /** Data of a VXLAN interface. */
-export type VxlanData = Omit<Value<typeof vxlan>, Split> & {
+export type VxlanData = Omit<Value<typeof vxlan>, Split | 'unknown'> & {
   /** Where packets for unknown MACs go: a host or a multicast group. */
   readonly remote?: Addr;
   /** The source of encapsulated packets. */
@@ -56,13 +56,13 @@ export type VxlanData = Omit<Value<typeof vxlan>, Split> & {
 };
 
 /** What a VXLAN interface is made from. */
-export type VxlanSpec = Omit<Input<typeof vxlan>, Split | 'link'> & {
+export type VxlanSpec = Omit<Input<typeof vxlan>, Split | 'link' | 'unknown'> & {
   readonly remote?: Addr | undefined;
   readonly local?: Addr | undefined;
 };
 
 /** A VXLAN's data in one form for both families. */
-export function vxlanData(raw: Value<typeof vxlan>): VxlanData {
+export function vxlanData(raw: Omit<Value<typeof vxlan>, 'unknown'>): VxlanData {
   const { remote4, remote6, local4, local6, ...data } = raw;
   const remote = remote4 ?? remote6;
   const local = local4 ?? local6;
