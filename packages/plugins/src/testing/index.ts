@@ -1,0 +1,12 @@
+/** What tests of plugins on the real kernel stand on. */
+export {
+  Container,
+  type LabCall,
+  type LabConfig,
+  LabInflight,
+  type LabRequest,
+  PluginLab,
+} from './plugin-lab.ts';
+export { Sabotage, SabotageError } from './sabotage.ts';
+export { type StubAnswer, StubIpam } from './stub-ipam.ts';
+export { TestNetns } from './test-netns.ts';
