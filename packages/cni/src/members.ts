@@ -3,7 +3,8 @@
  * winning; but not the keys of a map, which are data. `null` leaves the default. Configurations in the wild
  * rely on it: containerd sends `HostPort`, `IngressRate`, `Servers`.
  *
- * A schema decides what is a struct and what is a map: valibot's `object` and `record`.
+ * A schema decides what is a struct and what is a map: valibot's `object` and `record`. Lists, tuples, unions
+ * and variants are followed; intersections are not.
  */
 import * as v from 'valibot';
 import { isJsonObject, type JsonPath, jsonPointer } from './json-value.ts';

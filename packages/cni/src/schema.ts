@@ -20,6 +20,7 @@ export function cidr(problem: TextProblem = (text) => `invalid CIDR address: ${t
       (text) => Prefix.tryParse(text) !== undefined,
       ({ input }) => problem(input),
     ),
+    v.description('an IP address with a prefix length, such as 192.0.2.1/24 or 2001:db8::1/64'),
   );
 }
 
@@ -31,6 +32,7 @@ export function ip(problem: TextProblem = (text) => `invalid IP address: ${text}
       (text) => text === '' || Addr.tryParse(text) !== undefined,
       ({ input }) => problem(input),
     ),
+    v.description('an IPv4 or IPv6 address'),
   );
 }
 
@@ -42,6 +44,7 @@ export function mac(problem: TextProblem = (text) => `invalid hardware address: 
       (text) => text === '' || Mac.tryParse(text) !== undefined,
       ({ input }) => problem(input),
     ),
+    v.description('a hardware address, such as 02:00:00:00:00:01'),
   );
 }
 
