@@ -1,5 +1,5 @@
-import { constants } from 'node:os';
 import { HeddleError } from '@heddle/errors';
+import { errnoName } from '@heddle/sys';
 
 /** What the kernel adds to an error: NETLINK_EXT_ACK — linux/netlink.h, enum nlmsgerr_attrs. */
 export interface ExtendedAck {
@@ -46,11 +46,3 @@ export class NetlinkError extends HeddleError {
     return error instanceof NetlinkError && errnos.includes(error.errno);
   }
 }
-
-function errnoName(errnum: number): string {
-  for (const [name, value] of Object.entries(constants.errno)) if (value === errnum) return name;
-  // The kernel's own, which never should reach user space but do.
-  return KERNEL_ONLY[errnum] ?? `errno ${errnum}`;
-}
-
-const KERNEL_ONLY: Readonly<Record<number, string>> = { 512: 'ERESTARTSYS', 524: 'ENOTSUPP' };

@@ -29,7 +29,7 @@ const operstate = oneOf(u8, {
 });
 
 /** IFLA_PROP_LIST holds IFLA_ALT_IFNAME, repeated. */
-const propertyList = attrs('IFLA_PROP_LIST', { altNames: many(54, cstring) });
+const propertyList = attrs('IFLA_PROP_LIST', { altNames: many(53, cstring) });
 
 /** The attributes of a link but for IFLA_LINKINFO, which refers to them again for the other end of a veth. */
 export const linkFields = {
@@ -48,7 +48,7 @@ export const linkFields = {
   txQueues: attr(31, u32),
   rxQueues: attr(32, u32),
   linkNetnsid: attr(37, i32),
-  propertyList: attr(53, propertyList),
-  altIfname: attr(54, cstring),
-  parentDevice: attr(57, cstring),
+  propertyList: attr(52, propertyList),
+  altIfname: attr(53, cstring),
+  parentDevice: attr(56, cstring),
 } as const;
