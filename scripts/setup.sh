@@ -46,3 +46,27 @@ if ! cmp -s package-lock.json "$stamp"; then
   cp package-lock.json "$stamp"
 fi
 node_modules/.bin/node scripts/build-native.ts
+
+# The current reference plugins and cnitool, to be compared with; only where Go is installed.
+if [ "$level" = test ] && command -v go >/dev/null 2>&1; then
+  reference=build/reference
+  cni=v1.3.1 plugins=v1.10.0
+  if [ "$(cat "$reference/version" 2>/dev/null)" != "$cni $plugins" ]; then
+    say "building the reference plugins $plugins and cnitool $cni"
+    mkdir -p "$reference"
+    from=github.com/containernetworking
+    export GOBIN="$PWD/$reference" CGO_ENABLED=0 GOFLAGS=-modcacherw
+    if go install "$from/cni/cnitool@$cni" && (
+      for plugin in main/bridge main/loopback main/ptp main/macvlan main/ipvlan main/vlan main/host-device main/dummy \
+        main/tap ipam/host-local ipam/static ipam/dhcp meta/portmap meta/bandwidth meta/firewall meta/tuning meta/sbr meta/vrf; do
+        set -- "$@" "$from/plugins/plugins/$plugin@$plugins"
+      done
+      shift
+      go install "$@"
+    ) then
+      echo "$cni $plugins" >"$reference/version"
+    else
+      say 'the reference plugins could not be built; tests against them will be skipped' >&2
+    fi
+  fi
+fi

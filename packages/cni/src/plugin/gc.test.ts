@@ -40,6 +40,11 @@ test('GC without a list of valid attachments changes nothing and fails with code
 for (const [what, keys, expected] of [
   ["the specification's key", { 'cni.dev/valid-attachments': valid }, ['c2', 'c3']],
   ["the reference's second key", { 'cni.dev/attachments': valid }, ['c2', 'c3']],
+  [
+    'both keys, which disagree',
+    { 'cni.dev/valid-attachments': valid, 'cni.dev/attachments': [{ containerID: 'c2', ifname: 'eth0' }] },
+    ['c3'],
+  ],
   ['an empty list', { 'cni.dev/valid-attachments': [] }, ['c1', 'c2', 'c3']],
   ['null', { 'cni.dev/valid-attachments': null }, ['c1', 'c2', 'c3']],
 ] as const) {

@@ -1,10 +1,11 @@
 /**
  * The attachments that GC declares valid. The specification calls the key `cni.dev/valid-attachments`; the
- * reference's library sends `cni.dev/attachments` as well, so either will do.
+ * reference's library sends `cni.dev/attachments` as well. Either will do; what only one of them names is valid.
  */
 import type { ValidAttachment } from '../attachment.ts';
 import { ConfigError } from '../errors.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
+import { memberOf } from './request.ts';
 
 /** The key of the specification. */
 export const VALID_ATTACHMENTS = 'cni.dev/valid-attachments';
@@ -18,22 +19,22 @@ export const ATTACHMENTS = 'cni.dev/attachments';
  *   when the list is malformed
  */
 export function readValidAttachments(config: JsonObject): readonly ValidAttachment[] {
-  const key = [VALID_ATTACHMENTS, ATTACHMENTS].find((name) => Object.hasOwn(config, name));
-  if (key === undefined) {
+  const keys = [VALID_ATTACHMENTS, ATTACHMENTS].filter((name) => Object.hasOwn(config, name));
+  if (keys.length === 0) {
     throw new ConfigError(`GC needs the key ${JSON.stringify(VALID_ATTACHMENTS)}; nothing was changed`, {
       pointer: `/${VALID_ATTACHMENTS.replace('/', '~1')}`,
       hint: 'an empty list declares that no attachment is valid',
     });
   }
-  const list = config[key];
+  return keys.flatMap((key) => readList(key, config[key]));
+}
+
+function readList(key: string, list: unknown): readonly ValidAttachment[] {
   if (list === null) return [];
   if (!Array.isArray(list)) throw malformed(key, 'a list');
   return list.map((item: unknown, index) => {
-    const members = isJsonObject(item)
-      ? new Map(Object.entries(item).map(([k, v]) => [k.toLowerCase(), v]))
-      : undefined;
-    const containerID = members?.get('containerid');
-    const ifname = members?.get('ifname');
+    const containerID = isJsonObject(item) ? memberOf(item, 'containerID') : undefined;
+    const ifname = isJsonObject(item) ? memberOf(item, 'ifname') : undefined;
     if (typeof containerID !== 'string' || typeof ifname !== 'string') {
       throw malformed(`${key}[${index}]`, 'an object with the strings containerID and ifname');
     }

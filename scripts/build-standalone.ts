@@ -1,0 +1,68 @@
+/**
+ * Builds the plugins' multi-call program and puts the addon beside it: `build/plugins/heddle-cni` and
+ * `build/plugins/heddle_sys.node`. Nothing is done when the sources are older than the program.
+ */
+import { execFileSync } from 'node:child_process';
+import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The modules of the bundle, by path from the repository's root, with their sizes. */
+export interface BundleContents {
+  readonly inputs: Readonly<Record<string, { readonly bytes: number }>>;
+}
+
+const OUT = 'build/plugins';
+const ADDON = 'packages/sys/build/heddle_sys.node';
+
+/** The directory that holds the program and the addon. */
+export function buildStandalone(): string {
+  const program = join(OUT, 'heddle-cni');
+  mkdirSync(OUT, { recursive: true });
+  if (isStale(program)) {
+    const started = performance.now();
+    execFileSync(bunPath(), [
+      'build',
+      '--compile',
+      '--minify',
+      '--bytecode',
+      '--conditions=source',
+      // What a plugin does may not depend on files that lie in its caller's working directory.
+      '--no-compile-autoload-dotenv',
+      '--no-compile-autoload-bunfig',
+      `--metafile=${OUT}/bundle.json`,
+      `--outfile=${program}.new`,
+      'packages/standalone/src/main.ts',
+    ]);
+    renameSync(`${program}.new`, program);
+    console.log(`built ${program} in ${((performance.now() - started) / 1000).toFixed(1)} s`);
+  }
+  const beside = join(OUT, 'heddle_sys.node');
+  if (!existsSync(beside) || statSync(beside).mtimeMs < statSync(ADDON).mtimeMs) {
+    copyFileSync(ADDON, `${beside}.new`);
+    renameSync(`${beside}.new`, beside);
+  }
+  return OUT;
+}
+
+/** What the bundle was made of. */
+export function bundleContents(): BundleContents {
+  return JSON.parse(readFileSync(join(OUT, 'bundle.json'), 'utf8')) as BundleContents;
+}
+
+function isStale(program: string): boolean {
+  if (!existsSync(program)) return true;
+  const built = statSync(program).mtimeMs;
+  const sources = [...globSync('packages/*/src/**/*.ts'), 'package-lock.json', 'scripts/build-standalone.ts'];
+  return sources.some((path) => !path.endsWith('.test.ts') && statSync(path).mtimeMs > built);
+}
+
+/** Bun's program as npm brings it; the baseline build runs on processors without AVX2 too. */
+export function bunPath(): string {
+  const names =
+    process.arch === 'arm64' ? ['bun-linux-aarch64'] : ['bun-linux-x64-baseline', 'bun-linux-x64'];
+  const found = names.map((name) => `node_modules/@oven/${name}/bin/bun`).find((path) => existsSync(path));
+  if (found === undefined) throw new Error(`bun for ${process.arch} is not installed: run npm ci`);
+  return found;
+}
+
+if (import.meta.main) buildStandalone();
