@@ -4,7 +4,7 @@ import { type AddCall, ownerAlias } from '@heddle/cni/plugin';
 import { addMasquerade, addSpoofCheck, removeMasquerade, removeSpoofCheck } from '@heddle/dataplane';
 import { Prefix } from '@heddle/netaddr';
 import type { Link } from '@heddle/netlink';
-import { announce } from '../interface/announce.ts';
+import { announce, enableAnnouncements } from '../interface/announce.ts';
 import { addressesOf, applyResult } from '../interface/apply-result.ts';
 import { chooseDns } from '../interface/dns.ts';
 import { enableForwarding } from '../interface/forwarding.ts';
@@ -47,7 +47,7 @@ export async function add(call: Call): Promise<Result> {
     await container.links.set(pair.containerIndex, { up: true });
   }
 
-  const ends = await settle(call, bridge, pair, addresses);
+  const ends = await settle(call, bridge, pair);
   const dns = chooseDns(config.dns, result.dns);
   return {
     cniVersion: CURRENT_VERSION,
@@ -72,7 +72,7 @@ async function addLayer3(call: Call, pair: VethPair): Promise<Pick<Result, 'ips'
   const conf = `net/ipv6/conf/${ifName}`;
   if (config.enabledad) await trySysctl(container, `${conf}/enhanced_dad`, '1');
   await trySysctl(container, `${conf}/accept_dad`, config.enabledad ? '1' : '0');
-  await trySysctl(container, `net/ipv4/conf/${ifName}/arp_notify`, '1');
+  await enableAnnouncements(container, ifName);
   await applyResult(
     container,
     { name: ifName, index: pair.containerIndex },
@@ -147,7 +147,6 @@ async function settle(
   call: Call,
   bridge: Link,
   pair: VethPair,
-  addresses: readonly PlannedAddress[],
 ): Promise<{ readonly bridge: Link; readonly port: Link; readonly container: Link }> {
   const { host, container, config } = call;
   if (config.disableContainerInterface) {
@@ -159,14 +158,7 @@ async function settle(
   }
   const settled = await awaitForwarding(host, pair.host.index, bridge.index);
   const inside = await container.links.get(pair.containerIndex);
-  if (settled.forwards && inside.mac !== undefined) {
-    const { index, mac } = inside;
-    await announce(
-      container,
-      { index, mac },
-      addresses.map(({ prefix }) => prefix.addr),
-    );
-  }
+  if (settled.forwards && hasIpam(config)) await announce(container, inside);
   return { bridge: settled.bridge, port: settled.port, container: inside };
 }
 

@@ -1,24 +1,32 @@
 /** Telling the neighbours of a container where its addresses are now. */
 
-import type { Addr, Mac } from '@heddle/netaddr';
-import { type KernelSession, NetlinkError } from '@heddle/netlink';
-import { announcement } from './frames.ts';
+import type { Addr } from '@heddle/netaddr';
+import { type KernelSession, type Link, NetlinkError } from '@heddle/netlink';
+import { trySysctl } from './ipv6.ts';
 
 /**
- * Announces every address from the container's interface. A neighbour that knew an address under another MAC,
- * because a container that is gone had it, would otherwise ask that MAC until its entry ages, for half a minute.
+ * Prepares {@link announce}: from now on the kernel announces the interface's addresses whenever its hardware
+ * address is set. Where a family does not exist, nothing happens.
+ */
+export async function enableAnnouncements(container: KernelSession, ifName: string): Promise<void> {
+  await trySysctl(container, `net/ipv4/conf/${ifName}/arp_notify`, '1');
+  await trySysctl(container, `net/ipv6/conf/${ifName}/ndisc_notify`, '1');
+}
+
+/**
+ * Announces every address of the interface, by gratuitous ARP and unsolicited neighbour advertisements. A
+ * neighbour that knew an address under another hardware address, because a container that is gone had it, would
+ * otherwise go on sending there until its entry ages, for half a minute.
  *
  * The way from the interface to the neighbours must be open: a bridge drops frames from a port that does not
- * forward yet.
+ * forward yet, and the kernel's own announcement, when the interface comes up, is too early for it.
+ *
+ * It is done by setting the hardware address that the interface has already, which makes the kernel announce.
+ * Sending the frames oneself takes a packet socket, and the kernel closes one only after an RCU grace period:
+ * ten milliseconds, several times the cost of a whole ADD.
  */
-export async function announce(
-  container: KernelSession,
-  link: { readonly index: number; readonly mac: Mac },
-  addresses: readonly Addr[],
-): Promise<void> {
-  for (const address of addresses) {
-    await container.packets.send(link.index, announcement(link.mac, address));
-  }
+export async function announce(container: KernelSession, { index, mac }: Link): Promise<void> {
+  if (mac !== undefined) await container.links.set(index, { mac });
 }
 
 /**
