@@ -123,7 +123,8 @@ export class CompileContext {
         this.#link = true;
         return;
       case 'network':
-        return this.#requireNetwork(need.protocol, what);
+        this.#requireNetwork(need.protocol, what);
+        return;
       case 'transport':
         if (this.#transport === need.protocol) return;
         if (this.#transport !== undefined) {

@@ -1,61 +1,37 @@
 /** Matches and look-ups. */
-import { AddrRange, Prefix } from '@heddle/netaddr';
+import { type AddrRange, Prefix } from '@heddle/netaddr';
 import { type CompileContext, FIRST_REGISTER, textOf } from './compile-context.ts';
-import { type KeyType, type Scalar, type TypeInfo, typeInfo } from './key-types.ts';
-import { endsOf, formatKey, isInterval, type KeyPart, type KeyValue, partsOf } from './key-values.ts';
+import { type Scalar, type TypeInfo, typeInfo } from './key-types.ts';
+import { endsOf, formatKey, isInterval, type KeyPart, type KeyRange, type KeyValue, partsOf } from './key-values.ts';
 import { NftError } from './nft-error.ts';
-import type { Field } from './operands.ts';
+import type { Field, Masked } from './operands.ts';
 import type { MatchValue, SetRef, Statement } from './statements.ts';
 
 type Match = Extract<Statement, { kind: 'match' }>;
 type Vmap = Extract<Statement, { kind: 'vmap' }>;
+type Comparison = Exclude<Match['op'], 'in' | 'notin'>;
 
 /** Appends a match. */
 export function compileMatch(context: CompileContext, match: Match): void {
-  const { left, op, right } = match;
+  const { left, right } = match;
+  const list = listOf(match);
   if (isSetRef(right)) {
     context.load(left);
-    return lookup(context, { set: right.name }, inverted(match));
-  }
-  const list = listOf(match);
-  if (list !== undefined) {
-    if (left.kind === 'field' && typeInfo(left.type).bits)
-      return compileBits(context, left, list, inverted(match));
-    const key = context.load(left);
-    const intervals = list.some((each) => partsOf(each).some(isInterval));
-    const elements = list.map((each) => ({ key: each }));
-    return lookup(context, context.addSet({ key, verdicts: false, intervals, elements }), inverted(match));
-  }
-  if (left.kind === 'concat')
-    throw new NftError(`${textOf(left)} ${op} ${describe(right)}: needs a tuple or a set`);
-  const value = right as KeyPart;
-  if (op === 'in' || op === 'notin') {
-    throw new NftError(`${textOf(left)} ${op} ${describe(right)}: needs a list or a set`);
-  }
-  if (isInterval(value) && (op === 'eq' || op === 'ne')) return compileInterval(context, match, value);
-  if (isWildcard(left, value)) return compileWildcard(context, left as Field, op, value);
-  context.load(left);
-  const field = left.kind === 'masked' ? left.field : left;
-  const info = typeInfo(field.type);
-  const scalar = value instanceof Prefix ? value.addr : value;
-  if (isInterval(scalar))
-    throw new NftError(`${textOf(left)} ${op} ${formatKey(value)}: needs a single value`);
-  const bytes = info.encode(scalar as Scalar);
-  const ordered = op === 'eq' || op === 'ne' ? bytes : inOrder(context, info, bytes);
-  context.compare(op, ordered);
-  if (op === 'eq' && left.kind === 'field') context.learn(field, bytes);
+    lookup(context, { set: right.name }, inverted(match));
+  } else if (list !== undefined) compileList(context, match, list);
+  else compileValue(context, match, right as KeyPart);
 }
 
 /** Appends a look-up of a verdict. */
 export function compileVmap(context: CompileContext, { key, map }: Vmap): void {
   const types = context.load(key);
-  if (typeof map === 'string') {
-    return context.emit({ expr: 'lookup', sreg: FIRST_REGISTER, dreg: VERDICT_REGISTER, set: map });
+  const verdict = { expr: 'lookup', sreg: FIRST_REGISTER, dreg: VERDICT_REGISTER } as const;
+  if (typeof map === 'string') context.emit({ ...verdict, set: map });
+  else {
+    const elements = map.map((entry) => ({ key: entry.key, data: entry.verdict }));
+    const intervals = map.some((entry) => partsOf(entry.key).some(isInterval));
+    context.emit({ ...verdict, ...context.addSet({ key: types, verdicts: true, intervals, elements }) });
   }
-  const elements = map.map((entry) => ({ key: entry.key, data: entry.verdict }));
-  const intervals = map.some((entry) => partsOf(entry.key).some(isInterval));
-  const set = context.addSet({ key: types, verdicts: true, intervals, elements });
-  context.emit({ expr: 'lookup', sreg: FIRST_REGISTER, dreg: VERDICT_REGISTER, ...set });
 }
 
 const VERDICT_REGISTER = 0;
@@ -71,6 +47,38 @@ function lookup(
   context.emit({ expr: 'lookup', sreg: FIRST_REGISTER, ...set, ...(not ? { flags: INVERTED } : {}) });
 }
 
+function compileList(context: CompileContext, match: Match, list: readonly KeyValue[]): void {
+  const { left } = match;
+  if (left.kind === 'field' && typeInfo(left.type).bits) {
+    compileBits(context, left, list, inverted(match));
+  } else {
+    const key = context.load(left);
+    const intervals = list.some((each) => partsOf(each).some(isInterval));
+    const elements = list.map((each) => ({ key: each }));
+    lookup(context, context.addSet({ key, verdicts: false, intervals, elements }), inverted(match));
+  }
+}
+
+function compileValue(context: CompileContext, match: Match, value: KeyPart): void {
+  const { left, op } = match;
+  if (left.kind === 'concat') throw new NftError(`${textOf(left)} ${op} ${formatKey(value)}: needs a tuple or a set`);
+  if (op === 'in' || op === 'notin') {
+    throw new NftError(`${textOf(left)} ${op} ${formatKey(value)}: needs a list or a set`);
+  }
+  if (isInterval(value)) compileInterval(context, left, op, value);
+  else if (isWildcard(left, value)) compileWildcard(context, left, op, value as string);
+  else compileScalar(context, left, op, value instanceof Prefix ? value.addr : (value as Scalar));
+}
+
+function compileScalar(context: CompileContext, left: Field | Masked, op: Comparison, value: Scalar): void {
+  const field = left.kind === 'masked' ? left.field : left;
+  const info = typeInfo(field.type);
+  const bytes = info.encode(value);
+  context.load(left);
+  context.compare(op, op === 'eq' || op === 'ne' ? bytes : inOrder(context, info, bytes));
+  if (op === 'eq' && left.kind === 'field') context.learn(field, bytes);
+}
+
 /** Any of some bits: `ct state established,related`. */
 function compileBits(context: CompileContext, field: Field, list: readonly KeyValue[], not: boolean): void {
   const info = typeInfo(field.type);
@@ -84,24 +92,23 @@ function compileBits(context: CompileContext, field: Field, list: readonly KeyVa
   context.compare(not ? 'eq' : 'ne', new Uint8Array(info.length));
 }
 
-function compileInterval(context: CompileContext, { left, op }: Match, value: KeyPart): void {
-  const field = left.kind === 'field' ? left : undefined;
-  if (field === undefined) throw new NftError(`${formatKey(value)}: a masked field has no intervals`);
-  const info = typeInfo(field.type);
-  const [first, last] = endsOf(info, value);
-  if (value instanceof Prefix) return comparePrefix(context, field, op as 'eq' | 'ne', value);
-  context.load(field);
-  if (op === 'eq') {
+function compileInterval(
+  context: CompileContext,
+  left: Field | Masked,
+  op: Comparison,
+  value: Prefix | AddrRange | KeyRange,
+): void {
+  if (left.kind === 'masked') throw new NftError(`${formatKey(value)}: a masked field has no intervals`);
+  if (op !== 'eq' && op !== 'ne') throw new NftError(`${left.text} ${op} ${formatKey(value)}: needs a single value`);
+  const [first, last] = endsOf(typeInfo(left.type), value);
+  if (value instanceof Prefix) comparePrefix(context, left, op, value);
+  else if (op === 'eq') {
+    context.load(left);
     context.compare('ge', first);
     context.compare('le', last);
   } else {
-    context.emit({
-      expr: 'range',
-      sreg: FIRST_REGISTER,
-      op: 'ne',
-      from: { value: first },
-      to: { value: last },
-    });
+    context.load(left);
+    context.emit({ expr: 'range', sreg: FIRST_REGISTER, op, from: { value: first }, to: { value: last } });
   }
 }
 
@@ -121,7 +128,7 @@ function comparePrefix(context: CompileContext, field: Field, op: 'eq' | 'ne', p
 }
 
 /** `eth*`: the comparison covers but the characters that are given. */
-function compileWildcard(context: CompileContext, field: Field, op: Match['op'], value: string): void {
+function compileWildcard(context: CompileContext, field: Field, op: Comparison, value: string): void {
   if (op !== 'eq' && op !== 'ne')
     throw new NftError(`${field.text} ${op} ${value}: a wildcard is but equal or not`);
   context.load(field);
@@ -174,13 +181,11 @@ function isSetRef(value: MatchValue): value is SetRef {
   );
 }
 
-function isWildcard(left: Match['left'], value: KeyPart): value is string {
-  const named = left.kind === 'field' && (left.type satisfies KeyType) === 'ifname';
-  return named && typeof value === 'string' && value.length > 1 && value.endsWith('*');
+function isWildcard(left: Field | Masked, value: KeyPart): left is Field {
+  if (left.kind !== 'field' || left.type !== 'ifname' || typeof value !== 'string') return false;
+  return value.length > 1 && value.endsWith('*');
 }
 
 function describe(value: MatchValue): string {
-  if (isSetRef(value)) return `@${value.name}`;
-  if (value instanceof AddrRange) return value.toString();
-  return formatKey(value as KeyValue);
+  return isSetRef(value) ? `@${value.name}` : formatKey(value as KeyValue);
 }

@@ -47,9 +47,11 @@ export function compileNat(context: CompileContext, { kind, target, flags }: Nat
 
 /** Appends a redirection to this host. */
 export function compileRedirect(context: CompileContext, { port, ...flags }: Redirect): void {
-  if (port === undefined) return context.emit({ expr: 'redir', ...natFlags(flags) });
-  loadPort(context, FIRST_REGISTER, port);
-  context.emit({ expr: 'redir', portMin: FIRST_REGISTER, ...natFlags(flags, NF_NAT_RANGE.PROTO_SPECIFIED) });
+  if (port === undefined) context.emit({ expr: 'redir', ...natFlags(flags) });
+  else {
+    loadPort(context, FIRST_REGISTER, port);
+    context.emit({ expr: 'redir', portMin: FIRST_REGISTER, ...natFlags(flags, NF_NAT_RANGE.PROTO_SPECIFIED) });
+  }
 }
 
 /** The flags of a translation, absent when there are none. */

@@ -1,5 +1,6 @@
 /** Rejections: every family has numbers of its own for them. */
 import type { CompileContext } from './compile-context.ts';
+import type { NftFamily } from './model.ts';
 import { NftError } from './nft-error.ts';
 import type { RejectWith } from './statements.ts';
 
@@ -7,17 +8,20 @@ import type { RejectWith } from './statements.ts';
 export function compileReject(context: CompileContext, answer: RejectWith): void {
   if (answer === 'tcp-reset') {
     context.requireTransport(IPPROTO_TCP, 'reject with tcp-reset');
-    return context.emit({ expr: 'reject', type: 'tcp-reset', code: 0 });
-  }
-  switch (context.family) {
+    context.emit({ expr: 'reject', type: 'tcp-reset', code: 0 });
+  } else context.emit({ expr: 'reject', ...icmpAnswer(context.family, answer) });
+}
+
+function icmpAnswer(family: NftFamily, answer: IcmpAnswer) {
+  switch (family) {
     case 'ip':
-      return context.emit({ expr: 'reject', type: 'icmp', code: ICMP[answer] });
+      return { type: 'icmp', code: ICMP[answer] } as const;
     case 'ip6':
-      return context.emit({ expr: 'reject', type: 'icmp', code: ICMPV6[answer] });
+      return { type: 'icmp', code: ICMPV6[answer] } as const;
     case 'inet':
     case 'bridge':
     case 'netdev':
-      return context.emit({ expr: 'reject', type: 'icmpx', code: ICMPX[answer] });
+      return { type: 'icmpx', code: ICMPX[answer] } as const;
     case 'arp':
       throw new NftError('reject in the family arp (there is nothing to answer with)');
   }

@@ -44,48 +44,63 @@ export function compileRule(
 function compileStatement(context: CompileContext, statement: Statement): void {
   switch (statement.kind) {
     case 'match':
-      return compileMatch(context, statement);
+      compileMatch(context, statement);
+      break;
     case 'vmap':
-      return compileVmap(context, statement);
+      compileVmap(context, statement);
+      break;
     case 'verdict':
-      return context.emit({
+      context.emit({
         expr: 'immediate',
         dreg: VERDICT_REGISTER,
         data: { verdict: verdictData(statement) },
       });
+      break;
     case 'masquerade':
-      return context.emit({ expr: 'masq', ...natFlags(statement) });
+      context.emit({ expr: 'masq', ...natFlags(statement) });
+      break;
     case 'dnat':
     case 'snat':
-      return compileNat(context, statement);
+      compileNat(context, statement);
+      break;
     case 'redirect':
-      return compileRedirect(context, statement);
+      compileRedirect(context, statement);
+      break;
     case 'count':
-      return context.emit({ expr: 'counter', bytes: 0n, packets: 0n });
+      context.emit({ expr: 'counter', bytes: 0n, packets: 0n });
+      break;
     case 'counter-ref':
-      return context.emit({ expr: 'objref', type: 1, object: statement.name });
+      context.emit({ expr: 'objref', type: 1, object: statement.name });
+      break;
     case 'set-mark':
-      return compileSetMark(context, statement);
+      compileSetMark(context, statement);
+      break;
     case 'log':
-      return context.emit(logExpression(statement));
+      context.emit(logExpression(statement));
+      break;
     case 'limit':
-      return context.emit(limitExpression(statement));
+      context.emit(limitExpression(statement));
+      break;
     case 'reject':
-      return compileReject(context, statement.with);
+      compileReject(context, statement.with);
+      break;
     case 'notrack':
-      return context.emit({ expr: 'notrack' });
+      context.emit({ expr: 'notrack' });
+      break;
     case 'xt-match':
     case 'xt-target': {
       const { name, revision, info } = statement.extension;
-      return context.emit({
+      context.emit({
         expr: statement.kind === 'xt-match' ? 'match' : 'target',
         extension: name,
         revision,
         info,
       });
+      break;
     }
     case 'raw':
-      return context.emit(statement.expression);
+      context.emit(statement.expression);
+      break;
   }
 }
 

@@ -12,7 +12,6 @@ import {
   choice,
   cstring,
   elements,
-  type Input,
   mapped,
   oneOf,
   rest,
