@@ -2,23 +2,13 @@
  * Looking for a plugin's executable in the plugin directories.
  *
  * The first directory that holds a runnable file of that name wins. The reference takes any regular file;
- * here one without the executable bit, or of another machine's format, only wins when there is nothing
- * better further on. An error names everything that stood in the way.
+ * here one that cannot be started is passed over, and one for another processor only wins when there is
+ * nothing better further on. An error names everything that stood in the way.
  */
-import {
-  accessSync,
-  closeSync,
-  constants,
-  openSync,
-  readdirSync,
-  readlinkSync,
-  readSync,
-  statSync,
-} from 'node:fs';
-import { arch } from 'node:process';
+import { accessSync, constants, readdirSync, readlinkSync, statSync } from 'node:fs';
 import { CNI_CODE, CniError } from '../index.ts';
 import { closest } from '../spelling.ts';
-import { binaryFormat } from './binary-format.ts';
+import { formatProblem } from './program-format.ts';
 
 /** What a look-up gives. */
 export interface FoundPlugin {
@@ -59,7 +49,7 @@ export function findPlugin(type: string, path: readonly string[]): FoundPlugin {
 
 interface Candidate {
   readonly path: string;
-  /** `foreign`: executable, but not in a format of this machine; the kernel may have been taught it. */
+  /** `foreign`: for another processor; the kernel may have been told how to run it. */
   readonly state: 'runnable' | 'foreign' | 'unusable' | 'absent';
   readonly problem?: string;
 }
@@ -73,10 +63,13 @@ function inspect(directory: string, type: string): Candidate {
   } catch (error) {
     return explainUnusable(path, error);
   }
-  const format = readFormat(path);
-  return format === undefined
-    ? { path, state: 'runnable' }
-    : { path, state: 'foreign', problem: `${path} is ${format}` };
+  const format = formatProblem(path);
+  if (format === undefined) return { path, state: 'runnable' };
+  return {
+    path,
+    state: format.kind === 'foreign' ? 'foreign' : 'unusable',
+    problem: `${path} is ${format.words}`,
+  };
 }
 
 function explainUnusable(path: string, error: unknown): Candidate {
@@ -89,21 +82,6 @@ function explainUnusable(path: string, error: unknown): Candidate {
   if (code === 'EACCES') return { path, state: 'unusable', problem: `${path} is not executable` };
   if (code === 'ELOOP') return { path, state: 'unusable', problem: `${path} is a link that leads to itself` };
   return { path, state: 'unusable', problem: message };
-}
-
-/** `undefined` for what this machine runs, and for what cannot be read: executables need not be readable. */
-function readFormat(path: string): string | undefined {
-  const head = new Uint8Array(64);
-  try {
-    const file = openSync(path, 'r');
-    try {
-      return binaryFormat(head.subarray(0, readSync(file, head)), arch);
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    return undefined;
-  }
 }
 
 function linkTarget(path: string): string | undefined {

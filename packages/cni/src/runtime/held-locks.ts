@@ -34,9 +34,9 @@ export class HeldLocks {
   async attachment(network: string, containerID: string, signal?: AbortSignal): Promise<Exclusion> {
     using stack = new DisposableStack();
     const held = stack.use(await this.#network(network, 'shared', signal));
-    const both = await held.container(containerID, signal);
-    const all = stack.move();
-    return { ...both, [Symbol.dispose]: () => disposeInTurn(both, all) };
+    const { env, container } = stack.use(await held.container(containerID, signal));
+    const both = stack.move();
+    return { env, container, [Symbol.dispose]: () => both.dispose() };
   }
 
   /**
@@ -76,9 +76,4 @@ export class HeldLocks {
 
 function networkLock(network: string): string {
   return `network/${network}`;
-}
-
-function disposeInTurn(...resources: readonly Disposable[]): void {
-  using stack = new DisposableStack();
-  for (const resource of resources.toReversed()) stack.use(resource);
 }

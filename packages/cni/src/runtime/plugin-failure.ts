@@ -3,11 +3,12 @@
  * those that do otherwise are the reference's, because people search their logs for them.
  */
 
-import { constants } from 'node:os';
+import { existsSync } from 'node:fs';
 import { getSystemErrorMessage, getSystemErrorName } from 'node:util';
 import { goJson, isJsonObject, type JsonObject, PluginError, parseJson } from '../index.ts';
 import { jsonDocuments } from './json-documents.ts';
 import type { PluginRun } from './plugin-exec.ts';
+import { formatProblem } from './program-format.ts';
 
 /** How a plugin ended that did not succeed. */
 export interface PluginEnd {
@@ -27,7 +28,11 @@ export function failedPlugin({ type, path, signal }: PluginRun, end: PluginEnd):
   };
   const fail = (msg: string): PluginError => new PluginError(type, { code: 0, msg }, options);
   if (stdout.trim() === '') {
-    if (stderr === '') return fail(`netplugin failed with no error message: ${how}`);
+    // execvp(3) has the shell try what the kernel does not take, and what that says helps nobody.
+    const format = formatProblem(path);
+    if (format !== undefined)
+      return fail(noMessage(`fork/exec ${path}: exec format error: it is ${format.words}`));
+    if (stderr === '') return fail(noMessage(how));
     return fail(`netplugin failed: ${goJson(stderr)}: ${how}`);
   }
   try {
@@ -40,8 +45,12 @@ export function failedPlugin({ type, path, signal }: PluginRun, end: PluginEnd):
 
 /** The error of a plugin that could not be started, or was not because the caller had given up. */
 export function unstartedPlugin({ type, path }: PluginRun, cause: unknown): PluginError {
-  const msg = `netplugin failed with no error message: ${describeStart(path, cause)}`;
+  const msg = noMessage(describeStart(path, cause));
   return new PluginError(type, { code: 0, msg }, { cause, details: { path } });
+}
+
+function noMessage(why: string): string {
+  return `netplugin failed with no error message: ${why}`;
 }
 
 /** The error object among other things on stdout, such as log lines or an earlier result. */
@@ -92,6 +101,7 @@ const SIGNAL_WORDS: Partial<Record<NodeJS.Signals, string>> = {
 function describeStart(path: string, cause: unknown): string {
   const errno = cause instanceof Error ? (cause as NodeJS.ErrnoException).errno : undefined;
   if (errno === undefined) return cause instanceof Error ? cause.message : String(cause);
-  const words = errno === -constants.errno.ENOEXEC ? 'exec format error' : getSystemErrorMessage(errno);
-  return `fork/exec ${path}: ${words} (${getSystemErrorName(errno)})`;
+  const isThere = getSystemErrorName(errno) === 'ENOENT' && existsSync(path);
+  const reason = `${getSystemErrorMessage(errno)} (${getSystemErrorName(errno)})`;
+  return `fork/exec ${path}: ${isThere ? `its interpreter is missing: ${reason}` : reason}`;
 }
