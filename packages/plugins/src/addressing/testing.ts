@@ -1,8 +1,8 @@
 /** Calls an IPAM plugin as a black box for tests: in this process, or as a binary. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { parseJson } from '@heddle/cni';
-import { type Plugin, type PluginHost, serve } from '@heddle/cni/plugin';
+import { type AttachmentId, parseJson } from '@heddle/cni';
+import { ownerTag, type Plugin, type PluginHost, serve, tagKey } from '@heddle/cni/plugin';
 
 /** One invocation. */
 export interface PluginCall {
@@ -11,8 +11,8 @@ export interface PluginCall {
   readonly containerID?: string;
   readonly ifName?: string;
   readonly args?: string;
-  /** Attachments whose ADD is under way, as keys. */
-  readonly inflight?: readonly string[];
+  /** Attachments whose ADD is under way elsewhere. */
+  readonly inflight?: readonly AttachmentId[];
 }
 
 /** How it ended. */
@@ -37,9 +37,9 @@ export function inProcess(plugin: Plugin): Callee {
 }
 
 /** A plugin's binary. */
-export function binary(path: string): Callee {
+export function binary(path: string, args: readonly string[] = []): Callee {
   return async (call) => {
-    const child = spawn(path, { env: environment(call) });
+    const child = spawn(path, args, { env: environment(call) });
     const output = { stdout: '', stderr: '' };
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       output.stdout += chunk;
@@ -50,8 +50,14 @@ export function binary(path: string): Callee {
     child.stdin.end(JSON.stringify(call.config));
     const { promise, resolve, reject } = Promise.withResolvers<number | null>();
     child.on('error', reject).on('close', resolve);
-    return answer({ ...output, exitCode: (await promise) ?? -1 });
+    const exitCode = (await promise) ?? -1;
+    return answer({ ...output, exitCode });
   };
+}
+
+/** A TypeScript program that is a plugin. */
+export function program(path: string): Callee {
+  return binary(process.execPath, ['--conditions=source', path]);
 }
 
 /** The reference's binary of a plugin, where Debian's package containernetworking-plugins is installed. */
@@ -76,7 +82,7 @@ function answer(outcome: Omit<PluginAnswer, 'json'>): PluginAnswer {
   return { ...outcome, json: outcome.stdout === '' ? undefined : parseJson(outcome.stdout) };
 }
 
-function hostWithoutKernel(inflight: readonly string[]): PluginHost {
+function hostWithoutKernel(inflight: readonly AttachmentId[]): PluginHost {
   const refuse = (): never => {
     throw new Error('an IPAM plugin asked for the kernel or for another plugin');
   };
@@ -85,7 +91,10 @@ function hostWithoutKernel(inflight: readonly string[]): PluginHost {
     openSession: refuse,
     findPlugin: refuse,
     invoke: refuse,
-    inflight: { begin: () => ({ [Symbol.dispose]() {} }), list: () => new Set(inflight) },
+    inflight: {
+      begin: () => ({ [Symbol.dispose]() {} }),
+      list: () => new Set(inflight.map((id) => tagKey(ownerTag(id)))),
+    },
     clock: { now: () => 0 },
     random: { bytes: refuse },
   };

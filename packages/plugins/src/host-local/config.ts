@@ -1,5 +1,14 @@
 /** The configuration of host-local: its schema, and what its parts come to together. */
-import { bool, ConfigError, canonicalCidr, canonicalIp, cidr, ip, routeSchema } from '@heddle/cni';
+import {
+  bool,
+  ConfigError,
+  canonicalCidr,
+  canonicalIp,
+  cidr,
+  ip,
+  routeSchema,
+  UsageError,
+} from '@heddle/cni';
 import { familyOf, type RangeConfig, type RangeSet, resolveRangeSets } from '@heddle/ipam';
 import { Addr, Prefix } from '@heddle/netaddr';
 import * as v from 'valibot';
@@ -70,10 +79,18 @@ export function hasRanges(config: HostLocalConfig): boolean {
  * A prefix length is ignored.
  *
  * @param fromArgs the value of `IP` in CNI_ARGS
+ * @throws {UsageError} when that is no address
  */
-export function requestedIps(config: HostLocalConfig, fromArgs: string | undefined): readonly Addr[] {
-  const texts = [fromArgs ?? '', ...(config.args?.cni?.ips ?? []), ...(config.runtimeConfig?.ips ?? [])];
-  return texts.filter((text) => text !== '').map((text) => readAddr(text) ?? Addr.parse(text));
+export function requestedIps(config: HostLocalConfig, fromArgs = ''): readonly Addr[] {
+  if (fromArgs !== '' && readAddr(fromArgs) === undefined) {
+    const pair = JSON.stringify(`IP=${fromArgs}`);
+    throw new UsageError(`ARGS: error parsing value of pair ${pair}: invalid IP address ${fromArgs}`, {
+      code: 'ARGS_INVALID',
+    });
+  }
+  return [fromArgs, ...(config.args?.cni?.ips ?? []), ...(config.runtimeConfig?.ips ?? [])]
+    .map(readAddr)
+    .filter((addr) => addr !== undefined);
 }
 
 function configuredSets(config: HostLocalConfig): readonly (readonly RangeConfig[])[] {
