@@ -2,7 +2,15 @@
 import { type AddrRange, Prefix } from '@heddle/netaddr';
 import { type CompileContext, FIRST_REGISTER, textOf } from './compile-context.ts';
 import { type Scalar, type TypeInfo, typeInfo } from './key-types.ts';
-import { endsOf, formatKey, isInterval, type KeyPart, type KeyRange, type KeyValue, partsOf } from './key-values.ts';
+import {
+  endsOf,
+  formatKey,
+  isInterval,
+  type KeyPart,
+  type KeyRange,
+  type KeyValue,
+  partsOf,
+} from './key-values.ts';
 import { NftError } from './nft-error.ts';
 import type { Field, Masked } from './operands.ts';
 import type { MatchValue, SetRef, Statement } from './statements.ts';
@@ -61,7 +69,8 @@ function compileList(context: CompileContext, match: Match, list: readonly KeyVa
 
 function compileValue(context: CompileContext, match: Match, value: KeyPart): void {
   const { left, op } = match;
-  if (left.kind === 'concat') throw new NftError(`${textOf(left)} ${op} ${formatKey(value)}: needs a tuple or a set`);
+  if (left.kind === 'concat')
+    throw new NftError(`${textOf(left)} ${op} ${formatKey(value)}: needs a tuple or a set`);
   if (op === 'in' || op === 'notin') {
     throw new NftError(`${textOf(left)} ${op} ${formatKey(value)}: needs a list or a set`);
   }
@@ -99,7 +108,8 @@ function compileInterval(
   value: Prefix | AddrRange | KeyRange,
 ): void {
   if (left.kind === 'masked') throw new NftError(`${formatKey(value)}: a masked field has no intervals`);
-  if (op !== 'eq' && op !== 'ne') throw new NftError(`${left.text} ${op} ${formatKey(value)}: needs a single value`);
+  if (op !== 'eq' && op !== 'ne')
+    throw new NftError(`${left.text} ${op} ${formatKey(value)}: needs a single value`);
   const [first, last] = endsOf(typeInfo(left.type), value);
   if (value instanceof Prefix) comparePrefix(context, left, op, value);
   else if (op === 'eq') {

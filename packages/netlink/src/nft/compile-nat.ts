@@ -50,7 +50,11 @@ export function compileRedirect(context: CompileContext, { port, ...flags }: Red
   if (port === undefined) context.emit({ expr: 'redir', ...natFlags(flags) });
   else {
     loadPort(context, FIRST_REGISTER, port);
-    context.emit({ expr: 'redir', portMin: FIRST_REGISTER, ...natFlags(flags, NF_NAT_RANGE.PROTO_SPECIFIED) });
+    context.emit({
+      expr: 'redir',
+      portMin: FIRST_REGISTER,
+      ...natFlags(flags, NF_NAT_RANGE.PROTO_SPECIFIED),
+    });
   }
 }
 
