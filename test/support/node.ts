@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import type { NetworkConfigList } from '@heddle/cni';
 import {
   type Attachment,
+  FileLocks,
   loadNetworkFile,
   Runtime,
   type RuntimeOptions,
@@ -36,6 +37,11 @@ export class Node extends TestNetns {
     this.run('ip', 'link', 'set', 'lo', 'up');
   }
 
+  /** Runs something in this node's namespace, synchronously; programs that it starts are born there. */
+  inside<T>(run: () => T): T {
+    return runInNetns(this.handle, run);
+  }
+
   /** A fresh pod. */
   pod(id: string, more: Partial<Attachment> = {}): Pod {
     return new Pod(id, more);
@@ -48,7 +54,7 @@ export class Node extends TestNetns {
       path,
       env: process.env,
       cacheDir: join(this.directory, 'cache'),
-      lockDir: join(this.directory, 'locks'),
+      locks: new FileLocks(join(this.directory, 'locks')),
       // A process is born in the namespace of the thread that starts it, which is done before the first wait.
       exec: { find: exec.find, run: (run) => runInNetnsStart(this, () => exec.run(run)) },
       ...options,
