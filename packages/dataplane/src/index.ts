@@ -1,1 +1,41 @@
-export {};
+export { parseConditions } from './conditions.ts';
+export { isIptablesUsable } from './iptables/nat-table.ts';
+export { programsIn } from './iptables/programs.ts';
+export {
+  addMasquerade,
+  checkMasquerade,
+  gcMasquerade,
+  type MasqueradeOptions,
+  type NatBackend,
+  removeMasquerade,
+} from './masquerade.ts';
+export {
+  BASE_CHAINS,
+  LINK_GROUPS,
+  PACKET_MARKS,
+  ROUTE_PROTOCOL,
+  ROUTING_TABLES,
+  RUNTIME_PATHS,
+  TABLES,
+  VNIS,
+} from './numbers.ts';
+export type { OwnedElement } from './owned-elements.ts';
+export {
+  describeHostPort,
+  isUnreachable,
+  mappingsOf,
+  type PortMapping,
+  type PortMaps,
+  PROTOCOLS,
+  type Protocol,
+} from './port-mapping.ts';
+export { addPortMaps, checkPortMaps, gcPortMaps, type PortMapOptions, removePortMaps } from './port-maps.ts';
+export { forgetFlowsBefore, forgetFlowsTo, type PublishedPort, publishedPorts } from './published-flows.ts';
+export {
+  addSpoofCheck,
+  checkSpoofCheck,
+  gcSpoofCheck,
+  removeSpoofCheck,
+  type SpoofCheck,
+} from './spoof-check.ts';
+export type { StaleFilter } from './stale-filter.ts';

@@ -31,14 +31,16 @@ export function planPortMaps(
   options: IptablesPortMapOptions = {},
 ): (table: NatTable) => readonly string[] {
   return (table) => {
-    if (missingPortMapRules(table, owner, target, maps, options).length === 0) return [];
+    const isStale = staleChains(table, target, portMapChain(owner)).length > 0;
+    if (!isStale && missingPortMapRules(table, owner, target, maps, options).length === 0) return [];
     const chain = portMapChain(owner);
     return [
+      ...staleChains(table, target, chain).flatMap((stale) => removal(table, stale, SHARED_CHAIN.dnat)),
       ...sharedStructure(table, maps, options),
       // Naming a chain with a colon makes it, or empties it.
       `:${chain} - [0:0]`,
       ...containerRules(target, maps, options).map((words) => `-A ${chain} ${joinWords(words)}`),
-      ...entriesTo(table, chain).map(({ text }) => `-D ${SHARED_CHAIN.dnat} ${text}`),
+      ...entriesTo(table, chain, SHARED_CHAIN.dnat).map(({ text }) => `-D ${SHARED_CHAIN.dnat} ${text}`),
       ...entryRules(owner, target, maps).map((words) => `-A ${SHARED_CHAIN.dnat} ${joinWords(words)}`),
     ];
   };
@@ -46,14 +48,10 @@ export function planPortMaps(
 
 /** The lines that rid a nat table of a container's port maps, those of old releases included. Shared chains stay. */
 export function planPortMapRemoval(owner: AttachmentId): (table: NatTable) => readonly string[] {
-  return (table) =>
-    [
-      { chain: portMapChain(owner), shared: SHARED_CHAIN.dnat },
-      { chain: legacySnatChain(owner), shared: SHARED_CHAIN.legacySnat },
-    ].flatMap(({ chain, shared }) => [
-      ...entriesTo(table, chain, shared).map(({ text }) => `-D ${shared} ${text}`),
-      ...(table.chains.has(chain) ? [`-F ${chain}`, `-X ${chain}`] : []),
-    ]);
+  return (table) => [
+    ...removal(table, portMapChain(owner), SHARED_CHAIN.dnat),
+    ...removal(table, legacySnatChain(owner), SHARED_CHAIN.legacySnat),
+  ];
 }
 
 /** What a nat table lacks of a container's port maps, each rule in words; empty when all is there. */
@@ -162,7 +160,23 @@ function entryRules(owner: AttachmentId, target: Prefix, maps: PortMaps): readon
   });
 }
 
-function entriesTo(table: NatTable, chain: string, shared: string = SHARED_CHAIN.dnat): readonly SavedRule[] {
+function removal(table: NatTable, chain: string, shared: string): readonly string[] {
+  return [
+    ...entriesTo(table, chain, shared).map(({ text }) => `-D ${shared} ${text}`),
+    ...(table.chains.has(chain) ? [`-F ${chain}`, `-X ${chain}`] : []),
+  ];
+}
+
+/** Chains of other containers that lead to this one's address: it was theirs, and they are gone. */
+function staleChains(table: NatTable, { family, addr }: Prefix, own: string): readonly string[] {
+  const start = `${family === 6 ? `[${addr}]` : addr}:`;
+  const chains = table.rules
+    .filter(({ chain }) => chain !== own && chain.startsWith('CNI-DN-'))
+    .filter(({ words }) => words[words.indexOf('--to-destination') + 1]?.startsWith(start));
+  return [...new Set(chains.map(({ chain }) => chain))];
+}
+
+function entriesTo(table: NatTable, chain: string, shared: string): readonly SavedRule[] {
   return table.rules.filter((rule) => rule.chain === shared && ruleTarget(rule.words) === chain);
 }
 

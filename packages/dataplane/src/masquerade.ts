@@ -1,0 +1,163 @@
+/**
+ * Masquerading: packets of a pod that leave its own network get the address of the node.
+ *
+ * Multicast and the pod's own network are left alone, as in the reference. Two backends: elements in our table, or
+ * the reference's iptables chains. Removal takes away both, and what the reference's nftables backend left.
+ */
+import { type AttachmentId, CNI_CODE, CniError } from '@heddle/cni';
+import { ownerComment } from '@heddle/cni/plugin';
+import type { Prefix } from '@heddle/netaddr';
+import { element, type KernelSession, type NftElement } from '@heddle/netlink';
+import { masqueradeChain } from './iptables/chain-names.ts';
+import {
+  missingMasqueradeRules,
+  planMasquerade,
+  planMasqueradeRemoval,
+} from './iptables/masquerade-rules.ts';
+import { changeNatTable, readNatTable } from './iptables/nat-table.ts';
+import { programsIn } from './iptables/programs.ts';
+import { type Family, HOME, hasStructure, MASQUERADE, NAT, structure } from './layout.ts';
+import { removeIptablesChain } from './leftovers/iptables-chains.ts';
+import { removeReferenceMasquerade } from './leftovers/reference-rules.ts';
+import { removeStaleChains } from './leftovers/stale-chains.ts';
+import {
+  commitPlanned,
+  deleteElements,
+  elementChanges,
+  elementText,
+  isOwnedBy,
+  readElements,
+} from './owned-elements.ts';
+import type { StaleFilter } from './stale-filter.ts';
+import { tablesOf } from './tables.ts';
+
+/** How address translation is written down. */
+export type NatBackend = 'nftables' | 'iptables';
+
+/** Which backend to use. */
+export interface MasqueradeOptions {
+  readonly backend: NatBackend;
+}
+
+/**
+ * Masquerades what leaves `prefixes`' networks from their addresses. What the owner had before is replaced; the same
+ * address of another owner as well, for it is this owner's now.
+ *
+ * @param prefixes the pod's addresses with the prefix length of their networks
+ * @throws {NetlinkError} when the kernel refuses, {IptablesError} when iptables does
+ * @example await addMasquerade(host, attachment, [Prefix.parse('10.77.0.8/24')], { backend: 'nftables' })
+ */
+export async function addMasquerade(
+  host: KernelSession,
+  owner: AttachmentId,
+  prefixes: readonly Prefix[],
+  { backend }: MasqueradeOptions,
+): Promise<void> {
+  if (backend === 'iptables') {
+    for (const [family, some] of families(prefixes)) {
+      await changeNatTable(programsIn(host), family, planMasquerade(owner, some));
+    }
+    return;
+  }
+  const wanted = elementsFor(owner, prefixes);
+  await commitPlanned(host, async () => {
+    const isBuilt = await hasStructure(host);
+    const present = await readElements(host, SETS);
+    const changes = elementChanges(
+      present,
+      wanted,
+      (each) =>
+        isOwnedBy(each, owner) || prefixes.some(({ addr }) => sourceOf(each.element) === String(addr)),
+    );
+    return [...(isBuilt ? [] : structure()), ...changes];
+  });
+}
+
+/**
+ * Takes away all masquerading of an owner, whatever wrote it and wherever its addresses were: our elements, the
+ * reference's iptables chain and its nftables rules. Nothing there is fine.
+ */
+export async function removeMasquerade(
+  host: KernelSession,
+  owner: AttachmentId,
+  _prefixes: readonly Prefix[] = [],
+): Promise<void> {
+  const tables = await tablesOf(host);
+  if (tables.has(`${NAT.family} ${NAT.table}`)) {
+    await deleteElements(host, SETS, (each) => isOwnedBy(each, owner));
+  }
+  await removeReferenceMasquerade(host, tables, owner);
+  await removeIptablesChain(host, tables, {
+    ...{ chain: masqueradeChain(owner), referrer: 'POSTROUTING' },
+    plan: planMasqueradeRemoval(owner),
+  });
+}
+
+/**
+ * Finds out whether everything is as {@link addMasquerade} left it.
+ *
+ * @throws {CniError} code 150 that says what is missing
+ */
+export async function checkMasquerade(
+  host: KernelSession,
+  owner: AttachmentId,
+  prefixes: readonly Prefix[],
+  { backend }: MasqueradeOptions,
+): Promise<void> {
+  const missing: string[] = [];
+  if (backend === 'iptables') {
+    for (const [family, some] of families(prefixes)) {
+      const table = await readNatTable(programsIn(host), family);
+      missing.push(
+        ...missingMasqueradeRules(table, owner, some).map((text) => `IPv${family} nat rule ${text}`),
+      );
+    }
+  } else {
+    if (!(await hasStructure(host))) missing.push('the rules of table inet heddle');
+    const present = new Set((await readElements(host, SETS)).map((each) => elementText(each.element)));
+    for (const each of elementsFor(owner, prefixes)) {
+      if (!present.has(elementText(each))) missing.push(`element ${elementText(each)}`);
+    }
+  }
+  if (missing.length === 0) return;
+  throw new CniError(CNI_CODE.DRIFT, `masquerading of ${prefixes.join(', ')}: missing ${missing.join('; ')}`);
+}
+
+/** Takes away the masquerading of owners that are stale, that of the reference's iptables backend included. */
+export async function gcMasquerade(host: KernelSession, gc: StaleFilter): Promise<void> {
+  const stale = await gc.stale(
+    () => readElements(host, SETS),
+    ({ owner }) => owner?.tag,
+  );
+  const texts = new Set(stale.map((each) => elementText(each.element)));
+  await deleteElements(host, SETS, (each) => texts.has(elementText(each.element)));
+  await removeStaleChains(host, gc, 'POSTROUTING', (owner) => ({
+    chain: masqueradeChain(owner),
+    plan: planMasqueradeRemoval(owner),
+  }));
+}
+
+const SETS = [MASQUERADE[4], MASQUERADE[6], HOME[4], HOME[6]];
+
+function elementsFor(owner: AttachmentId, prefixes: readonly Prefix[]): readonly NftElement[] {
+  const comment = ownerComment(owner);
+  return prefixes.flatMap((prefix) => {
+    const { family, addr } = prefix;
+    const [who, home] = [MASQUERADE[family], HOME[family]];
+    return [
+      element({ family: who.family, table: who.table, set: who, key: addr, comment }),
+      element({ family: home.family, table: home.table, set: home, key: [addr, prefix.masked()], comment }),
+    ];
+  });
+}
+
+function families(prefixes: readonly Prefix[]): readonly (readonly [Family, readonly Prefix[]])[] {
+  return ([4, 6] as const)
+    .map((family) => [family, prefixes.filter((prefix) => prefix.family === family)] as const)
+    .filter(([, some]) => some.length > 0);
+}
+
+/** The pod that an element is about. */
+function sourceOf({ key }: NftElement): string {
+  return String(Array.isArray(key) ? key[0] : key);
+}

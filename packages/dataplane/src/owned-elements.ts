@@ -1,0 +1,142 @@
+/**
+ * Elements that belong to attachments: read with their owners, brought to what is wanted, taken away.
+ *
+ * A comment beside the key names the owner (see `ownerComment` of the SDK). One key has one owner: who comes second
+ * gets EEXIST from the kernel, never a silent share.
+ */
+import type { AttachmentId } from '@heddle/cni';
+import { type OwnerComment, type OwnerTag, ownerTag, parseOwnerComment, tagKey } from '@heddle/cni/plugin';
+import { Addr, Prefix } from '@heddle/netaddr';
+import {
+  create,
+  delete_,
+  element,
+  type KernelSession,
+  type KeyPart,
+  type KeyValue,
+  type ListedElement,
+  NetlinkError,
+  type NftChange,
+  type NftElement,
+  type NftSet,
+} from '@heddle/netlink';
+
+/** An element in the kernel, and whose it is. */
+export interface OwnedElement {
+  readonly set: NftSet;
+  readonly element: ListedElement;
+  /** Absent when nobody of ours wrote it. */
+  readonly owner?: OwnerComment;
+}
+
+/** All elements of these sets. Sets that do not exist have none. */
+export async function readElements(
+  { nft }: KernelSession,
+  sets: readonly NftSet[],
+): Promise<readonly OwnedElement[]> {
+  const found: OwnedElement[] = [];
+  for (const set of sets) {
+    for (const element of await nft.elements({ family: set.family, table: set.table, set: set.name })) {
+      const owner = parseOwnerComment(element.comment ?? '');
+      found.push({ set, element, ...(owner !== undefined && { owner }) });
+    }
+  }
+  return found;
+}
+
+/** True for what belongs to `owner`. */
+export function isOwnedBy({ owner }: { readonly owner?: OwnerComment }, attachment: AttachmentId): boolean {
+  return owner !== undefined && tagKey(owner.tag) === tagKey(ownerTag(attachment));
+}
+
+/** The owners of elements, each once. */
+export function ownersOf(elements: readonly { readonly owner?: OwnerComment }[]): readonly OwnerTag[] {
+  const tags = elements.flatMap(({ owner }) => (owner === undefined ? [] : [owner.tag]));
+  return [...new Map(tags.map((tag) => [tagKey(tag), tag])).values()];
+}
+
+/**
+ * The changes from the elements that are there to those that are wanted. `obsolete` says which of those there, that
+ * are not wanted, have to go. Deletions come first, so that a key can change its value and its owner.
+ */
+export function elementChanges(
+  present: readonly OwnedElement[],
+  wanted: readonly NftElement[],
+  obsolete: (element: OwnedElement) => boolean,
+): readonly NftChange[] {
+  const kept = new Set<string>();
+  const wantedTexts = new Set(wanted.map(elementText));
+  const deletions: NftChange[] = [];
+  for (const each of present) {
+    const text = elementText(each.element);
+    if (wantedTexts.has(text)) kept.add(text);
+    else if (obsolete(each)) deletions.push(deletion(each));
+  }
+  return [...deletions, ...wanted.filter((each) => !kept.has(elementText(each))).map(create)];
+}
+
+/** The change that deletes an element. */
+export function deletion({ set, element: { key } }: OwnedElement): NftChange {
+  // Only the key: data and comment would have to be repeated exactly.
+  return delete_(element({ family: set.family, table: set.table, set, key }));
+}
+
+/** Deletes what is in the sets and chosen. What is gone meanwhile is fine. */
+export async function deleteElements(
+  host: KernelSession,
+  sets: readonly NftSet[],
+  isChosen: (element: OwnedElement) => boolean,
+): Promise<void> {
+  await commitPlanned(host, async () => (await readElements(host, sets)).filter(isChosen).map(deletion));
+}
+
+/** Where an element is, as one string. */
+export function keyText({ set, key }: Pick<NftElement, 'set' | 'key'>): string {
+  return `${typeof set === 'string' ? set : set.name} ${valueText(key)}`;
+}
+
+/** All that an element says, as one string: equal for equal elements. */
+export function elementText(each: NftElement): string {
+  const { data, comment } = each;
+  if (typeof data === 'object' && 'kind' in data) return `${keyText(each)} ${data.verdict} ${comment}`;
+  return `${keyText(each)} : ${data === undefined ? '' : valueText(data)} ${comment}`;
+}
+
+/**
+ * Commits changes that were made from what had been read. When someone else was faster (the kernel says EEXIST, ENOENT
+ * or EBUSY) nothing was changed, and they are made again from what is there now.
+ *
+ * @param plan reads and decides; no changes means done
+ */
+export async function commitPlanned(
+  { nft }: KernelSession,
+  plan: () => Promise<readonly NftChange[]>,
+): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    const changes = await plan();
+    if (changes.length === 0) return;
+    try {
+      await nft.commit(changes);
+      return;
+    } catch (error) {
+      if (attempt === ATTEMPTS || !NetlinkError.is(error, 'EEXIST', 'ENOENT', 'EBUSY')) throw error;
+    }
+  }
+}
+
+/** Every attempt that fails means that another one succeeded; more than this many in a row are no coincidence. */
+const ATTEMPTS = 64;
+
+function valueText(value: KeyValue): string {
+  const parts: readonly KeyPart[] = Array.isArray(value) ? value : [value as KeyPart];
+  return parts
+    .map((part) => (part instanceof Prefix && part.isSingle ? part.addr : part))
+    .map(String)
+    .join(' . ');
+}
+
+/** The address that an element of a map leads to. */
+export function targetOf({ data }: NftElement): Addr | undefined {
+  const [addr] = Array.isArray(data) ? (data as readonly unknown[]) : [data];
+  return addr instanceof Addr ? addr : undefined;
+}

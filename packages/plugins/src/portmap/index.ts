@@ -1,0 +1,57 @@
+/**
+ * portmap: publishes ports of a container on the node. A chained plugin; the ports come from the runtime by the
+ * capability `portMappings`.
+ */
+import { UnavailableError } from '@heddle/cni';
+import { type CheckCall, definePlugin, type StatusCall } from '@heddle/cni/plugin';
+import { checkPortMaps, gcPortMaps, isIptablesUsable, programsIn } from '@heddle/dataplane';
+import { requirePrevResult } from '../interface/findings.ts';
+import { add } from './add.ts';
+import { type PortmapConfig, portMapOptions, portmapConfig } from './config.ts';
+import { del } from './del.ts';
+import { publishedBy } from './published.ts';
+
+/** The portmap plugin. */
+export const portmap = definePlugin({
+  type: 'portmap',
+  kind: 'meta',
+  about: 'publishes ports of a container on the node',
+  config: portmapConfig,
+  capabilities: ['portMappings'],
+  add,
+  del,
+  check,
+  gc: async (call) => {
+    await call.teardown.step('unpublish stale ports', () => gcPortMaps(call.host, call));
+  },
+  status,
+});
+
+async function check({
+  config,
+  host,
+  attachment,
+  ifName,
+  prevResult,
+}: CheckCall<PortmapConfig>): Promise<void> {
+  const options = portMapOptions(config);
+  const maps = publishedBy(config, ifName, requirePrevResult(prevResult));
+  if (maps.mappings.length > 0) await checkPortMaps(host, attachment, maps, options);
+}
+
+/** @throws {UnavailableError} code 50 when the configured backend does not work here */
+async function status({ config, host }: StatusCall<PortmapConfig>): Promise<void> {
+  if (portMapOptions(config).backend === 'iptables') {
+    if (await isIptablesUsable(programsIn(host))) return;
+    throw new UnavailableError(
+      'NOT_READY',
+      'iptables is not usable: it is missing, or fails to list the filter table',
+    );
+  }
+  try {
+    await host.nft.tables();
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UnavailableError('NOT_READY', `nf_tables is not usable: ${why}`, { cause: error });
+  }
+}
