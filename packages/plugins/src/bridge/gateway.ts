@@ -3,6 +3,7 @@ import { CNI_CODE, CniError } from '@heddle/cni';
 import type { Random } from '@heddle/cni/plugin';
 import { type Addr, Prefix } from '@heddle/netaddr';
 import { type KernelSession, type Link, NetlinkError } from '@heddle/netlink';
+import { awaitSolicitations } from '../interface/await-solicitations.ts';
 import type { PlannedAddress } from '../interface/plan-routes.ts';
 import { randomMac } from '../interface/veth.ts';
 import type { BridgeConfig } from './config.ts';
@@ -53,6 +54,13 @@ export async function ensureAddresses(
     await addAddress(host, link.index, prefix, !enabledad);
   }
   await pinMac(host, link.index);
+  if (!enabledad) {
+    await awaitSolicitations(
+      host,
+      link.index,
+      missing.map(({ addr }) => addr),
+    );
+  }
 }
 
 /** The host's link in a VLAN of the bridge: `<bridge>.<vlan>`, one end of a veth whose other end is a port. */

@@ -3,6 +3,7 @@ import { CNI_CODE, CniError, type IpConfig, type Result, toCniError } from '@hed
 import { Addr, Prefix } from '@heddle/netaddr';
 import type { KernelSession } from '@heddle/netlink';
 import { awaitAddresses } from './await-addresses.ts';
+import { awaitSolicitations } from './await-solicitations.ts';
 import { enableIpv6 } from './ipv6.ts';
 import { type PlannedAddress, planRoutes } from './plan-routes.ts';
 
@@ -62,6 +63,11 @@ export async function applyResult(
     throw new CniError(cniCode, `configure ${link.name} (#${link.index}): ${message}`, { cause });
   }
   if (firstIpv6 !== undefined && duplicateDetection) await awaitAddresses(container, link);
+  await awaitSolicitations(
+    container,
+    link.index,
+    addresses.map(({ prefix }) => prefix.addr),
+  );
 }
 
 /** The addresses of a result that belong to the interface of that name. */

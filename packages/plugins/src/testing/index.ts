@@ -10,3 +10,4 @@ export {
 export { Sabotage, SabotageError } from './sabotage.ts';
 export { type StubAnswer, StubIpam } from './stub-ipam.ts';
 export { TestNetns } from './test-netns.ts';
+export { type Datagram, UdpEndpoint } from './udp-endpoint.ts';
