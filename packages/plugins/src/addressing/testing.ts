@@ -37,9 +37,9 @@ export function inProcess(plugin: Plugin): Callee {
 }
 
 /** A plugin's binary. */
-export function binary(path: string, args: readonly string[] = []): Callee {
+export function binary(path: string, argsOf: (call: PluginCall) => readonly string[] = () => []): Callee {
   return async (call) => {
-    const child = spawn(path, args, { env: environment(call) });
+    const child = spawn(path, argsOf(call), { env: environment(call) });
     const output = { stdout: '', stderr: '' };
     child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
       output.stdout += chunk;
@@ -55,9 +55,14 @@ export function binary(path: string, args: readonly string[] = []): Callee {
   };
 }
 
-/** A TypeScript program that is a plugin. */
+/** A TypeScript program that plays a plugin; it gets the command and the container ID as arguments. */
 export function program(path: string): Callee {
-  return binary(process.execPath, ['--conditions=source', path]);
+  return binary(process.execPath, ({ command, containerID = 'dummy' }) => [
+    '--conditions=source',
+    path,
+    command,
+    containerID,
+  ]);
 }
 
 /** The reference's binary of a plugin, where Debian's package containernetworking-plugins is installed. */

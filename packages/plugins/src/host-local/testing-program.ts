@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { inProcess } from '../addressing/testing.ts';
 import { hostLocalAt } from './index.ts';
 
-const { CNI_COMMAND: command = '', CNI_CONTAINERID: containerID = '' } = process.env;
+const [, , command = '', containerID = ''] = process.argv;
 const config = JSON.parse(readFileSync(0, 'utf8')) as object;
 const plugin = inProcess(hostLocalAt({ dataDir: '/nowhere', cacheDir: '/nowhere' }));
 const { exitCode, stdout, stderr } = await plugin({ command, containerID, config });

@@ -2,7 +2,7 @@
  * static: gives out the addresses that are written in the configuration, or that the caller names. It keeps
  * nothing, and does not notice when two containers get the same address.
  */
-import { CNI_CODE, CniError } from '@heddle/cni';
+import { atLeast, CNI_CODE, CniError, ConfigError } from '@heddle/cni';
 import { type CheckCall, definePlugin } from '@heddle/cni/plugin';
 import { Prefix } from '@heddle/netaddr';
 import { addressResult } from '../addressing/address-result.ts';
@@ -22,6 +22,12 @@ export const staticPlugin = definePlugin({
       address: address.toString(),
       ...(gateway !== undefined && { gateway }),
     }));
+    if (ips.length === 0 && !atLeast(call.cniVersion, '0.3.0')) {
+      throw new ConfigError('cannot convert: no valid IP addresses', {
+        pointer: '/ipam/addresses',
+        hint: `a result of version ${call.cniVersion} needs an address`,
+      });
+    }
     return addressResult({ ips, routes, dns });
   },
   check,

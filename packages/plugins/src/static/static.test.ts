@@ -69,7 +69,9 @@ describe('addresses of the configuration, in every version', () => {
     });
   }
 
-  test('none is no error here', async () => {
+  test('none is no error here, unless the result has no form without', async () => {
+    const { code, msg } = await refused({ command: 'ADD', config: config({}, {}, '0.2.0') });
+    assert.deepEqual([code, msg], [7, 'cannot convert: no valid IP addresses']);
     assert.deepEqual(await ok({ command: 'ADD', config: config({}) }), { cniVersion: '1.1.0' });
   });
 });
