@@ -74,15 +74,17 @@ export const NAT = TABLES.nat;
 /** The version of the structure, as the comment of the rule in `prerouting`. */
 export const LAYOUT = 'layout 1';
 
+const PORT_KEY: readonly KeyType[] = ['inet_proto', 'inet_service'];
+
 /** Ports published on every address of the node. */
 export const PORTS = byFamily((family) =>
-  map({ ...NAT, name: `ports${family}`, key: PORT, data: [addressType(family), 'inet_service'] }),
+  map({ ...NAT, name: `ports${family}`, key: PORT_KEY, data: [addressType(family), 'inet_service'] }),
 );
 /** Ports published on one address. */
 export const ADDRESS_PORTS = byFamily((family) =>
   map({
     ...{ ...NAT, name: `address_ports${family}` },
-    ...{ key: [addressType(family), ...PORT], data: [addressType(family), 'inet_service'] },
+    ...{ key: [addressType(family), ...PORT_KEY], data: [addressType(family), 'inet_service'] },
   }),
 );
 /** Who is masqueraded on the way to which pod, when it comes by a published port. */
@@ -187,8 +189,6 @@ const FIELDS = {
     multicast: Prefix.parse('ff00::/8'),
   },
 } as const;
-
-const PORT: readonly KeyType[] = ['inet_proto', 'inet_service'];
 
 function addressType(family: Family): KeyType {
   return family === 4 ? 'ipv4_addr' : 'ipv6_addr';

@@ -1,65 +1,70 @@
 /**
- * Every number and name by which Heddle's objects in the kernel meet other software's. `docs/numbers.md` explains
- * each; a test keeps the two equal. Nothing else in Heddle chooses such a number.
+ * Every number and name by which Heddle's objects in the kernel meet other software's. `docs/numbers.md` explains each;
+ * a test keeps the two equal. Nothing else in Heddle chooses such a number.
  */
 
-/** Tables of ours in nftables, by family. */
+/** Tables of ours in nftables. */
 export const TABLES = {
-  /** Address translation for IPv4 and IPv6. */
+  /** Address translation, for IPv4 and IPv6. */
   nat: { family: 'inet', table: 'heddle' },
   /** What may enter a bridge. */
   bridge: { family: 'bridge', table: 'heddle' },
 } as const;
 
 /**
- * Base chains: where the kernel calls us. A lower priority is called earlier.
- * Source of the kernel's own: linux/netfilter_ipv4.h (enum nf_ip_hook_priorities), netfilter_bridge.h.
+ * Base chains, where the kernel calls us; a lower priority is called earlier.
+ * Source of the kernel's own priorities: linux/netfilter_ipv4.h and linux/netfilter_bridge.h.
  */
 export const BASE_CHAINS = {
-  /** Before connection tracking: what no wire may carry. */
+  /** Before connection tracking (NF_IP_PRI_RAW): what no wire may carry. */
   guard: { type: 'filter', hook: 'prerouting', priority: -300 },
-  /** Destination translation of what comes in (NF_IP_PRI_NAT_DST). */
+  /** What comes in gets its destination (NF_IP_PRI_NAT_DST). */
   prerouting: { type: 'nat', hook: 'prerouting', priority: -100 },
-  /** Destination translation of what the node itself sends. */
+  /** What the node itself sends gets its destination (NF_IP_PRI_NAT_DST). */
   output: { type: 'nat', hook: 'output', priority: -100 },
-  /** Source translation (NF_IP_PRI_NAT_SRC). */
+  /** What leaves gets its source (NF_IP_PRI_NAT_SRC). */
   postrouting: { type: 'nat', hook: 'postrouting', priority: 100 },
-  /** In the bridge table, before everything else (NF_BR_PRI_NAT_DST_BRIDGED). */
+  /** In the bridge's table, before all else (NF_BR_PRI_NAT_DST_BRIDGED). */
   bridgePrerouting: { type: 'filter', hook: 'prerouting', priority: -300 },
 } as const;
 
-/** Bits of the packet mark (`skb->mark`). */
+/** Bits of the packet mark (`skb->mark`) that packets of ours may carry. */
 export const PACKET_MARKS = {
-  /** The reference's portmap, iptables backend: masquerade this packet. The bit is configurable (`markMasqBit`). */
+  /** portmap with iptables, as the reference has it: masquerade this packet. `markMasqBit` chooses another bit. */
   portMapMasquerade: 0x2000,
 } as const;
 
-/** The protocol (origin) of routes, rules, neighbours and addresses of ours: `RTA_PROTOCOL` and its siblings. */
+/** The origin of routes, rules, neighbours and addresses of ours: one byte, `proto` in the output of `ip`. */
 export const ROUTE_PROTOCOL = 72;
 
-/** Ranges of routing tables of ours; the plugins that need one take a free one from it. */
+/** Where plugins that need a routing table of their own begin to look for a free one, as the reference does. */
 export const ROUTING_TABLES = {
-  /** The tables of `sbr`, as the reference numbers them. */
-  sourceBased: { first: 100, last: 4_294_967_295 },
-  /** The tables of `vrf`, as the reference numbers them. */
-  vrf: { first: 1, last: 4_294_967_295 },
+  /** One for each address of a container that `sbr` takes care of. */
+  sourceBased: 100,
+  /** One for each `vrf`. */
+  vrf: 1,
 } as const;
 
-/** Groups of links (`IFLA_GROUP`), by which one message deletes them all. */
+/** Groups of links (`IFLA_GROUP`). */
 export const LINK_GROUPS = {
-  /** The kernel's default: what has a life of its own. */
-  none: 0,
+  /** Links of the cluster's network on this node, which can be deleted together. */
+  cluster: 72,
 } as const;
 
-/** VXLAN and Geneve network identifiers. */
+/** Network identifiers of VXLAN and Geneve. */
 export const VNIS = {
-  /** The node-to-node network of the cluster. */
-  cluster: 4096,
+  /** The network between the nodes of a cluster. */
+  cluster: 72,
 } as const;
 
-/** Files and directories of ours that live until the next boot. */
+/** What lives until the next boot. */
 export const RUNTIME_PATHS = {
+  /** The directory of all that follows. */
   directory: '/run/heddle',
-  /** Keeps two processes of Heddle from changing iptables rules at once. */
+  /** Marks of ADDs that are under way. */
+  adding: '/run/heddle/adding',
+  /** Locks of attachments and networks. */
+  locks: '/run/heddle/locks',
+  /** Keeps processes of Heddle from changing iptables rules at the same time. */
   iptablesLock: '/run/heddle/iptables.lock',
 } as const;

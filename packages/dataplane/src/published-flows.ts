@@ -63,10 +63,12 @@ export async function forgetFlowsTo(host: KernelSession, ports: readonly Publish
   }
 }
 
+const IPPROTO_UDP = 17;
+
 async function forget(
   { conntrack }: KernelSession,
   family: 4 | 6,
   matches: (flow: Flow) => boolean,
 ): Promise<void> {
-  await conntrack.deleteMatching(matches, { family, protocol: 'udp' });
+  await conntrack.deleteMatching(matches, { family, protocol: IPPROTO_UDP });
 }
