@@ -101,7 +101,8 @@ export class Fd implements Disposable {
    * @throws SysError EBUSY while one runs.
    */
   alone(syscall: string): number {
-    if (this.#turn === undefined) return this.number;
+    const { number } = this;
+    if (this.#turn === undefined) return number;
     throw new SysError({ syscall, errnum: EBUSY });
   }
 

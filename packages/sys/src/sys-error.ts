@@ -30,7 +30,7 @@ export class SysError extends HeddleError {
   /** The call that failed. */
   readonly syscall: string;
   /** The file it was about. */
-  readonly path?: string;
+  declare readonly path?: string;
 
   constructor(failure: SysFailure) {
     super(failure.message ?? messageOf(failure), failure);
