@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { CniError, PluginError } from '../index.ts';
-import { bytesOf, network, POD, single } from './testing/networks.ts';
+import { network, POD, single } from './testing/networks.ts';
 import { StubPlugins } from './testing/stub-plugins.ts';
 
 const FAILS = { ADD: { stdout: '{"code":100,"msg":"no"}', exitCode: 1 } } as const;
@@ -307,13 +307,21 @@ test('podman#21511: with validateFirst a version that a plugin does not speak fa
   assert.deepEqual(stubs.commands(), ['VERSION bridge', 'VERSION portmap', 'VERSION firewall']);
 });
 
-test('a list that was read from bytes is cached as those bytes', async () => {
+test('what ADD was called with can be read back, in its own bytes', async () => {
   using stubs = new StubPlugins('one');
   const list = network(['one']);
   const runtime = stubs.runtime();
-  await runtime.add(list, POD);
-  assert.deepEqual(
-    runtime.cachedConfig('net', POD)?.bytes,
-    Buffer.from(bytesOf({ cniVersion: '1.1.0', name: 'net', plugins: [{ type: 'one' }] })),
-  );
+  const args = [['A', 'b']] as const;
+  const capabilityArgs = { portMappings: [{ hostPort: 80 }] };
+  await runtime.add(list, { ...POD, args, capabilityArgs });
+  const bytes = Buffer.from(list.bytes);
+  const { network: cached, ...rest } = runtime.cachedConfig('net', POD) ?? {};
+  assert.deepEqual(rest, { bytes, netns: POD.netns, args, capabilityArgs });
+  assert.deepEqual(cached, { ...list, bytes });
+  assert.deepEqual(runtime.cachedResult(list, POD), {
+    cniVersion: '1.1.0',
+    ips: [{ address: '192.0.2.5/24' }],
+  });
+  assert.equal(runtime.cachedConfig('net', { ...POD, ifName: 'eth1' }), undefined);
+  assert.equal(runtime.cachedResult(list, { ...POD, ifName: 'eth1' }), undefined);
 });
