@@ -24,11 +24,13 @@ export type { Link, LinkData } from './link/link.ts';
 export { type LinkFilter, Links } from './link/links.ts';
 export type { Neighbour, NeighbourKey, NeighbourSpec } from './neighbour/neighbour.ts';
 export { type NeighbourFilter, Neighbours } from './neighbour/neighbours.ts';
+export * from './nft/index.ts';
 export type { RouteMetrics } from './route/codec.ts';
 export type { Nexthop, Route, RouteSpec, RouteType } from './route/route.ts';
 export { type LookupOptions, type RouteFilter, Routes } from './route/routes.ts';
 export type { Range, Rule, RuleAction, RuleSpec } from './rule/rule.ts';
 export { type RuleFilter, Rules } from './rule/rules.ts';
+export type { EventGroup, KernelEvent } from './session/events.ts';
 export type { Packets } from './session/packets.ts';
 export {
   type KernelSession,
@@ -37,4 +39,17 @@ export {
   type SessionPorts,
   sessionOver,
 } from './session/session.ts';
+export type { SubscribeOptions, Subscription } from './session/subscription.ts';
 export type { Sysctl } from './session/sysctl.ts';
+export type { TrafficClass, TrafficClassKey, TrafficClassSpec } from './tc/class.ts';
+export type { TcStats } from './tc/codec.ts';
+export type { TrafficFilter, TrafficFilterKey, TrafficFilterSpec } from './tc/filter.ts';
+export { formatHandle, TC_H, tcHandle } from './tc/handle.ts';
+export type { Action, ActionVerdict } from './tc/kinds/action.ts';
+export type { Htb, HtbClass } from './tc/kinds/htb.ts';
+export type { Matchall } from './tc/kinds/matchall.ts';
+export { burstTicks } from './tc/kinds/rate.ts';
+export type { Tbf } from './tc/kinds/tbf.ts';
+export type { U32Filter, U32Key } from './tc/kinds/u32.ts';
+export type { Qdisc, QdiscKey, QdiscSpec } from './tc/qdisc.ts';
+export { Qdiscs, TrafficClasses, TrafficFilters } from './tc/traffic.ts';

@@ -9,9 +9,12 @@ import type { Transport } from '../core/transport.ts';
 import { Links } from '../link/links.ts';
 import { Rtnetlink } from '../link/rtnetlink.ts';
 import { Neighbours } from '../neighbour/neighbours.ts';
+import { Nft } from '../nft/nft.ts';
 import { Routes } from '../route/routes.ts';
 import { Rules } from '../rule/rules.ts';
+import { Qdiscs, TrafficClasses, TrafficFilters } from '../tc/traffic.ts';
 import { kernelPackets, type Packets } from './packets.ts';
+import { kernelSubscribe, type SubscribeOptions, type Subscription } from './subscription.ts';
 import { kernelSysctl, type Sysctl } from './sysctl.ts';
 
 /**
@@ -31,6 +34,10 @@ export interface KernelSession extends Disposable {
   readonly rules: Rules;
   readonly neighbours: Neighbours;
   readonly bridge: Bridges;
+  readonly qdiscs: Qdiscs;
+  readonly classes: TrafficClasses;
+  readonly filters: TrafficFilters;
+  readonly nft: Nft;
   readonly sysctl: Sysctl;
   readonly packets: Packets;
   /**
@@ -44,6 +51,17 @@ export interface KernelSession extends Disposable {
    * @throws {NetlinkError} for the change that was refused, an `ErrorList` when there are several
    */
   batch(changes: readonly Change[]): Promise<void>;
+  /**
+   * Tells of changes from now on, until the result is disposed of.
+   *
+   * @example
+   * using watching = session.subscribe({
+   *   groups: ['link', 'route4', 'route6'],
+   *   onEvent: (event) => console.log(event),
+   *   onResync: () => relist(),
+   * });
+   */
+  subscribe(options: SubscribeOptions): Subscription;
 }
 
 /** How a session is opened. */
@@ -75,6 +93,7 @@ export function openSession(options: SessionOptions = {}): KernelSession {
     netfilter: transport(NETLINK.NETFILTER),
     sysctl: kernelSysctl(() => netns),
     packets: (indexOf) => kernelPackets(() => netns, indexOf),
+    subscribe: (options) => kernelSubscribe(netns, options),
     close: () => own?.close(),
   });
 }
@@ -88,6 +107,7 @@ export interface SessionPorts {
   readonly netfilter: Transport;
   readonly sysctl: Sysctl;
   readonly packets: (indexOf: Rtnetlink['indexOf']) => Packets;
+  readonly subscribe: (options: SubscribeOptions) => Subscription;
   /** Called when the session is disposed of, after its transports were. */
   readonly close?: (() => void) | undefined;
 }
@@ -111,9 +131,14 @@ export function sessionOver(ports: SessionPorts): KernelSession {
     rules: new Rules(kernel),
     neighbours: new Neighbours(kernel),
     bridge: new Bridges(kernel),
+    qdiscs: new Qdiscs(kernel),
+    classes: new TrafficClasses(kernel),
+    filters: new TrafficFilters(kernel),
+    nft: new Nft(netfilter),
     sysctl: ports.sysctl,
     packets,
     batch: (changes) => kernel.batch(changes),
+    subscribe: ports.subscribe,
     [Symbol.dispose]() {
       packets[Symbol.dispose]();
       route[Symbol.dispose]();
