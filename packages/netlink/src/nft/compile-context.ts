@@ -143,8 +143,13 @@ export class CompileContext {
       if (protocol === 'arp') throw new NftError(`${what} in the family inet, which sees no ARP`);
       this.#match('nfproto', Uint8Array.of(protocol === 'ip' ? 2 : 10));
     } else {
-      const type = ETHER_TYPES[protocol];
-      this.#match('protocol', Uint8Array.of(type >> 8, type & 0xff));
+      const type = Uint8Array.of(ETHER_TYPES[protocol] >> 8, ETHER_TYPES[protocol] & 0xff);
+      if (protocol === 'arp') {
+        // As nft has it: ARP is read off the Ethernet header, while IP may lie behind a VLAN tag.
+        this.#require({ layer: 'link', protocol: 'ether' }, what);
+        this.emit({ expr: 'payload', base: 'link', offset: 12, length: 2, dreg: FIRST_REGISTER });
+        this.compare('eq', type);
+      } else this.#match('protocol', type);
     }
     this.#network.protocol = protocol;
   }

@@ -14,8 +14,8 @@ export function sameExpressions(a: readonly Expression[], b: readonly Expression
   return equal(a.map(canonical), b.map(canonical));
 }
 
-/** The expression without what does not tell two rules apart. */
-function canonical(expression: Expression): Readonly<Record<string, unknown>> {
+/** An expression without what does not tell two rules apart. */
+export function canonical(expression: Expression): Readonly<Record<string, unknown>> {
   switch (expression.expr) {
     case 'counter':
       return { expr: 'counter' };

@@ -21,10 +21,10 @@ export const NFT_SET_ELEM = { INTERVAL_END: 1, CATCHALL: 2 } as const;
 /** NFTA_SET_ELEM_*; times in milliseconds. */
 export const elementAttrs = attrs('NFTA_SET_ELEM', {
   flags: attr(3, u32be),
-  key: attr(1, data),
-  keyEnd: attr(10, data),
   timeout: attr(4, u64be),
   expiration: attr(5, u64be),
+  key: attr(1, data),
+  keyEnd: attr(10, data),
   data: attr(2, data),
   object: attr(9, cstring),
   userdata: attr(6, rest),

@@ -3,8 +3,8 @@ import { attr, attrs, choice, cstring, headed, oneOf, rest, u32be, u64be } from 
 import { handleOf } from './data.ts';
 import { nfgenmsg } from './nfgenmsg.ts';
 
-/** NFTA_COUNTER_* of a named counter, which `nft` writes before the expression's order. */
-const counter = attrs('NFTA_COUNTER', { packets: attr(2, u64be), bytes: attr(1, u64be) });
+/** NFTA_COUNTER_* */
+const counter = attrs('NFTA_COUNTER', { bytes: attr(1, u64be), packets: attr(2, u64be) });
 
 /** A named object: NFT_MSG_NEWOBJ, GETOBJ, DELOBJ. */
 export const objectMessage = headed(

@@ -2,7 +2,7 @@
  * What `nft` keeps beside its objects: type and length in a byte each, then the value — libnftnl, udata.h.
  * The kernel stores the bytes and knows nothing of them.
  */
-import { type Codec, cstring, mapped, u8, u32, WireError, Writer } from '@heddle/wire';
+import { type Codec, cstring, encode, u8, u32, WireError } from '@heddle/wire';
 
 /** NFTNL_UDATA_*_COMMENT: of tables, chains, rules, elements and named objects. */
 export const COMMENT = 0;
@@ -48,25 +48,13 @@ export const userdata: Codec<readonly UserdataItem[]> = {
 
 /** An item that holds text, NUL-terminated. */
 export function textItem(type: number, text: string): UserdataItem {
-  return { type, value: bytesOf(cstring, text) };
+  return { type, value: encode(cstring, text) };
 }
 
 /** An item that holds a number. */
 export function numberItem(type: number, value: number): UserdataItem {
-  return { type, value: bytesOf(u32, value) };
+  return { type, value: encode(u32, value) };
 }
-
-function bytesOf<T>(codec: Codec<unknown, T>, value: T): Uint8Array {
-  const writer = new Writer();
-  codec.write(writer, value);
-  return writer.finish();
-}
-
-/** User data that is but a comment. */
-export const commentOnly: Codec<string | undefined, string> = mapped(userdata, {
-  read: (items) => commentIn(items, COMMENT),
-  write: (comment: string) => [textItem(COMMENT, comment)],
-});
 
 /** The comment among the items, `undefined` without one. */
 export function commentIn(items: readonly UserdataItem[], type: number): string | undefined {
