@@ -2,6 +2,7 @@
 import {
   CURRENT_VERSION,
   type Dns,
+  type dnsSchema,
   type IpConfig,
   parseResult,
   type Result,
