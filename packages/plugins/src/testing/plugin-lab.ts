@@ -127,11 +127,21 @@ export class PluginLab implements Disposable {
     await this.#succeed({ command: 'STATUS', config });
   }
 
-  /** What the host's namespace holds, as text that is equal exactly when nothing changed. */
+  /** What the host's namespace holds, as text that is equal exactly when nothing was added, changed or left. */
   hostState(): string {
     const { host } = this;
-    const links = host.run('ip', '-o', 'link').replace(/ state \S+/g, '');
-    return [links, host.run('ip', '-o', 'address'), host.run('nft', 'list', 'ruleset')].join('\n');
+    // What comes and goes with carriers, and what the kernel is still busy with, is no change.
+    const settled = (text: string) =>
+      text
+        .replace(/(NO-CARRIER|LOWER_UP),|,(NO-CARRIER|LOWER_UP)/g, '')
+        .replace(/ (state|qdisc) \S+| (tentative|dadfailed)\b| linkdown/g, '');
+    const programs = [
+      ['ip', '-o', 'link'],
+      ['ip', '-o', 'address'],
+      ['ip', 'route', 'show', 'table', 'all', 'type', 'unicast'],
+      ['nft', 'list', 'ruleset'],
+    ] as const;
+    return programs.map(([program, ...args]) => settled(host.run(program, ...args))).join('\n');
   }
 
   [Symbol.dispose](): void {
