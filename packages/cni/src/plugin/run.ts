@@ -41,7 +41,7 @@ export async function runPlugin(run: Run): Promise<Result | undefined> {
   refuseOwnNamespace(run, sessions);
   switch (run.command) {
     case 'ADD':
-      return add(run, sessions);
+      return await add(run, sessions);
     case 'CHECK':
       await run.plugin.check(new LiveContainerCall(run, sessions, delegateOf(run)));
       return undefined;

@@ -268,10 +268,12 @@ test('CNI_ARGS are parsed only for a plugin that declares keys, and then strictl
   assert.equal((args as Record<string, string>)['MAC'], '00:00:5e:00:53:01');
 });
 
-test('both namespaces are closed when the call is over', async () => {
+test('both namespaces are open as long as the call lasts, and closed when it is over', async () => {
   const host = testHost();
   const add: Verbs['add'] = async ({ host: own, container }) => {
     assert.notEqual(own.netns.key, container.netns.key);
+    await new Promise((next) => setImmediate(next));
+    assert.deepEqual(host.closed, []);
     return RESULT;
   };
   await serve(
