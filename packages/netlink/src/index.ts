@@ -4,6 +4,7 @@ export { Bridges, type FdbFilter } from './bridge/bridges.ts';
 export type { FdbEntry, FdbKey, FdbSpec } from './bridge/fdb.ts';
 export type { BridgePort, BridgePortChange } from './bridge/port-codec.ts';
 export type { PortVlan, PortVlanKey, PortVlanSpec } from './bridge/vlan.ts';
+export * from './conntrack/index.ts';
 export type { Change, IndexOf, LinkRef, NetnsTarget } from './core/change.ts';
 export { type Dump, NetlinkClient } from './core/client.ts';
 export type { Family } from './core/family.ts';

@@ -1,4 +1,5 @@
 /** Private network namespaces for tests against the real kernel, and the tools that check it. */
+import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createNetns, type NetnsHandle, runInNetns } from '@heddle/sys';
 import { type KernelSession, openSession } from './session/session.ts';
@@ -34,4 +35,11 @@ export function openLab(mode: 'sync' | 'threaded' = 'sync'): Lab {
       netns.close();
     },
   };
+}
+
+/** The only element of a list. */
+export function only<T>(list: readonly T[]): T {
+  const [first, ...others] = list;
+  assert.ok(first !== undefined && others.length === 0, `one is expected, not ${list.length}`);
+  return first;
 }

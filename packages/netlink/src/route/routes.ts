@@ -110,7 +110,8 @@ export class Routes {
       family: afOf(dst.family),
       dstLength: dst.bits,
       srcLength: from?.bits,
-      flags: RTM_F.LOOKUP_TABLE,
+      // IPv6 always names the table, and refuses the flag.
+      flags: dst.family === 4 ? RTM_F.LOOKUP_TABLE : 0,
       attributes: { dst, src: from, mark, iif: await index(iif), oif: await index(oif) },
     });
     const [reply] = await this.#kernel.client.request({ type: RTM.GETROUTE, body, operation });

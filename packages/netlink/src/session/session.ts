@@ -1,6 +1,7 @@
 import { currentNetns, type NetnsHandle } from '@heddle/sys';
 import { Addresses } from '../address/addresses.ts';
 import { Bridges } from '../bridge/bridges.ts';
+import { Conntrack } from '../conntrack/conntrack.ts';
 import type { Change } from '../core/change.ts';
 import { NetlinkClient } from '../core/client.ts';
 import { NETLINK } from '../core/header.ts';
@@ -38,6 +39,7 @@ export interface KernelSession extends Disposable {
   readonly classes: TrafficClasses;
   readonly filters: TrafficFilters;
   readonly nft: Nft;
+  readonly conntrack: Conntrack;
   readonly sysctl: Sysctl;
   readonly packets: Packets;
   /**
@@ -135,6 +137,7 @@ export function sessionOver(ports: SessionPorts): KernelSession {
     classes: new TrafficClasses(kernel),
     filters: new TrafficFilters(kernel),
     nft: new Nft(netfilter),
+    conntrack: new Conntrack(netfilter),
     sysctl: ports.sysctl,
     packets,
     batch: (changes) => kernel.batch(changes),
