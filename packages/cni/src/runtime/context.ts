@@ -9,12 +9,12 @@ import type {
   ValidAttachment,
 } from '../index.ts';
 import { atLeast, DecodeError, deriveStdin, goJson } from '../index.ts';
-import type { ResultCache } from './cache.ts';
+import type { CachedAttachment, ResultCache } from './cache.ts';
 import type { HeldLocks } from './held-locks.ts';
 import type { Chain } from './network.ts';
 import { type Environment, pluginEnvironment, type TraceContext } from './plugin-environment.ts';
 import type { PluginExec } from './plugin-exec.ts';
-import { wrapError } from './wrap-error.ts';
+import { messageOf, wrapError } from './wrap-error.ts';
 
 /** Everything that operations need from outside. */
 export interface RuntimeContext {
@@ -83,6 +83,19 @@ export async function callPlugin(
 /** The attachment's identity on a network. */
 export function identify(chain: Pick<Chain, 'name'>, { containerID, ifName }: Attachment): AttachmentId {
   return { network: chain.name, containerID, ifName };
+}
+
+/**
+ * The attachments in the cache; those of one container when that is given. A cache that cannot be read is warned
+ * of: it must not keep plugins from cleaning up.
+ */
+export function knownAttachments(context: RuntimeContext, containerID?: string): readonly CachedAttachment[] {
+  try {
+    return context.cache.attachments(containerID);
+  } catch (error) {
+    context.onWarning(messageOf(error));
+    return [];
+  }
 }
 
 /** True when the chain's version is `minimum` or newer; a version that cannot be read is not. */

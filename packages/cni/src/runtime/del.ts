@@ -15,6 +15,7 @@ import {
   type CallOptions,
   callPlugin,
   identify,
+  knownAttachments,
   type RuntimeContext,
   wrapPluginError,
 } from './context.ts';
@@ -149,7 +150,7 @@ function readTolerantly(context: RuntimeContext, id: AttachmentId): CacheEntry |
 
 /** The attachment that is meant: the one asked for, or the container's interface on a network renamed since. */
 function locate(context: RuntimeContext, asked: AttachmentId): AttachmentId {
-  const same = context.cache.attachments(asked.containerID).filter(({ ifName }) => ifName === asked.ifName);
+  const same = knownAttachments(context, asked.containerID).filter(({ ifName }) => ifName === asked.ifName);
   const [other] = same;
   if (other === undefined || same.length > 1 || other.network === asked.network) return asked;
   const what = `interface "${asked.ifName}" of container "${asked.containerID}"`;

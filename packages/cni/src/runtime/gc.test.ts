@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { network, POD } from './testing/networks.ts';
 import { StubPlugins } from './testing/stub-plugins.ts';
 
@@ -94,4 +96,21 @@ test('before 1.1.0 plugins know no GC; the stale attachments are deleted all the
   await runtime.add(list, POD);
   await runtime.gc(list, []);
   assert.deepEqual(stubs.commands(), ['ADD noop', 'DEL noop']);
+});
+
+test('an attachment that is added while GC waits for it is alive, although the caller could not name it', async () => {
+  using stubs = new StubPlugins();
+  const go = join(stubs.root, 'go');
+  stubs.install('slow', { ADD: { stdout: '{}', script: `while [ ! -e ${go} ]; do sleep 0.02; done` } });
+  const runtime = stubs.runtime();
+  const list = network(['slow']);
+  const adding = runtime.add(list, POD);
+  while (stubs.commands().length < 1) await sleep(5);
+  const collecting = runtime.gc(list, []);
+  writeFileSync(go, '');
+  await Promise.all([adding, collecting]);
+  assert.deepEqual(stubs.commands(), ['ADD slow', 'GC slow']);
+  assert.deepEqual(stubs.calls()[1]?.stdin['cni.dev/valid-attachments'], VALID);
+  await runtime.gc(list, []);
+  assert.deepEqual(stubs.commands().slice(2), ['DEL slow', 'GC slow']);
 });

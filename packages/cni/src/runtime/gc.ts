@@ -5,15 +5,22 @@
 import { ErrorList } from '@heddle/errors';
 import { type ValidAttachment, validateNetworkName } from '../index.ts';
 import type { CachedAttachment } from './cache.ts';
-import { type CallOptions, callPlugin, hasVersion, type RuntimeContext } from './context.ts';
+import {
+  type CallOptions,
+  callPlugin,
+  hasVersion,
+  knownAttachments,
+  type RuntimeContext,
+} from './context.ts';
 import { deleteAttachment, fromCache } from './del.ts';
 import type { Exclusion } from './held-locks.ts';
 import type { Chain } from './network.ts';
-import { messageOf, wrapError } from './wrap-error.ts';
+import { wrapError } from './wrap-error.ts';
 
 /**
- * Frees what attachments that are not in `valid` have left. Succeeds without doing anything when the network
- * says `disableGC`.
+ * Frees what attachments that are not in `valid` have left. An attachment that is added while GC waits for its
+ * turn cannot be in `valid` and is alive all the same. Succeeds without doing anything when the network says
+ * `disableGC`.
  */
 export async function gc(
   context: RuntimeContext,
@@ -23,45 +30,56 @@ export async function gc(
 ): Promise<void> {
   validateNetworkName(chain.name);
   if (chain.disableGC) return;
+  const before = new Set(cachedAttachments(context, chain).map(editionOf));
   using exclusion = await context.locks.wholeNetwork(chain.name, options.signal);
-  const job = { context, chain, valid, exclusion, options };
-  const errors = [...(await deleteStale(job)), ...(await collect(job))];
+  const cached = cachedAttachments(context, chain);
+  const added = cached.filter((attachment) => !before.has(editionOf(attachment)));
+  const alive = withAttachments(valid, added);
+  const job = { context, chain, alive, exclusion, options };
+  const errors = [...(await deleteStale(job, cached)), ...(await collect(job))];
   ErrorList.throwIfAny(`gc of network "${chain.name}"`, errors);
 }
 
 interface Job {
   readonly context: RuntimeContext;
   readonly chain: Chain;
-  readonly valid: readonly ValidAttachment[];
+  readonly alive: readonly ValidAttachment[];
   readonly exclusion: Exclusion;
   readonly options: CallOptions;
 }
 
-async function deleteStale(job: Job): Promise<readonly unknown[]> {
-  const { context, chain, valid, options } = job;
-  const claimed = new Set(valid.map(({ containerID, ifname }) => `${containerID}/${ifname}`));
+function cachedAttachments(context: RuntimeContext, { name }: Chain): readonly CachedAttachment[] {
+  return knownAttachments(context).filter(({ network }) => network === name);
+}
+
+/** Tells an attachment from a later one of the same container and interface. */
+function editionOf({ containerID, ifName, addedAt }: CachedAttachment): string {
+  return `${containerID}/${ifName}/${addedAt}`;
+}
+
+function withAttachments(
+  valid: readonly ValidAttachment[],
+  added: readonly CachedAttachment[],
+): readonly ValidAttachment[] {
+  const names = new Set(valid.map(({ containerID, ifname }) => `${containerID}/${ifname}`));
+  const unnamed = added.filter(({ containerID, ifName }) => !names.has(`${containerID}/${ifName}`));
+  return [...valid, ...unnamed.map(({ containerID, ifName }) => ({ containerID, ifname: ifName }))];
+}
+
+async function deleteStale(job: Job, cached: readonly CachedAttachment[]): Promise<readonly unknown[]> {
+  const alive = new Set(job.alive.map(({ containerID, ifname }) => `${containerID}/${ifname}`));
   const errors: unknown[] = [];
-  for (const cached of cachedAttachments(context)) {
-    const { network, containerID, ifName } = cached;
-    if (network !== chain.name || claimed.has(`${containerID}/${ifName}`)) continue;
-    if (options.signal?.aborted) break;
+  for (const attachment of cached) {
+    const { containerID, ifName } = attachment;
+    if (alive.has(`${containerID}/${ifName}`)) continue;
+    if (job.options.signal?.aborted) break;
     try {
-      await deleteCached(job, cached);
+      await deleteCached(job, attachment);
     } catch (error) {
       errors.push(wrapError(`failed to delete stale attachment ${containerID} ${ifName}`, error));
     }
   }
   return errors;
-}
-
-/** A cache that cannot be read must not keep the plugins from their own GC. */
-function cachedAttachments(context: RuntimeContext): readonly CachedAttachment[] {
-  try {
-    return context.cache.attachments();
-  } catch (error) {
-    context.onWarning(messageOf(error));
-    return [];
-  }
 }
 
 async function deleteCached(
@@ -81,13 +99,21 @@ async function deleteCached(
   await deleteAttachment(context, deletion, both.env, options);
 }
 
-async function collect({ context, chain, valid, exclusion, options }: Job): Promise<readonly unknown[]> {
+async function collect({ context, chain, alive, exclusion, options }: Job): Promise<readonly unknown[]> {
   if (!hasVersion(chain, '1.1.0')) return [];
   const errors: unknown[] = [];
   for (const plugin of chain.plugins) {
     const { signal, trace } = options;
     try {
-      await callPlugin(context, { chain, plugin, command: 'GC', valid, env: exclusion.env, signal, trace });
+      await callPlugin(context, {
+        chain,
+        plugin,
+        command: 'GC',
+        valid: alive,
+        env: exclusion.env,
+        signal,
+        trace,
+      });
     } catch (error) {
       errors.push(wrapError(`failed to GC plugin ${plugin.type}`, error));
     }

@@ -7,9 +7,6 @@ import { CNI_CODE, CniError } from '../index.ts';
 import type { RuntimeLocks } from './locks.ts';
 import type { Environment } from './plugin-environment.ts';
 
-/** The variable that tells a plugin which locks the runtime above it holds. */
-export const HELD_VARIABLE = 'HEDDLE_LOCKS';
-
 /** What an operation has to itself. */
 export interface Exclusion extends Disposable {
   /** The environment for plugins that run meanwhile. */
@@ -73,6 +70,9 @@ export class HeldLocks {
     };
   }
 }
+
+/** The variable that tells a plugin which locks the runtime above it holds. */
+const HELD_VARIABLE = 'HEDDLE_LOCKS';
 
 function networkLock(network: string): string {
   return `network/${network}`;

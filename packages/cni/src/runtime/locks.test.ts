@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import { InflightMarks } from './inflight.ts';
 import { FileLocks } from './locks.ts';
 import { network, POD } from './testing/networks.ts';
@@ -19,7 +20,7 @@ const freshDir = (): string => join(root, `locks-${++count}`);
 
 /** Another process that holds a lock. */
 async function otherProcess(...args: readonly string[]): Promise<ChildProcess> {
-  const script = join(import.meta.dirname, 'testing/locker.ts');
+  const script = fileURLToPath(new URL('./testing/locker.ts', import.meta.url));
   const child = spawn(process.execPath, ['--conditions=source', script, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });

@@ -57,7 +57,7 @@ export async function probeVersions(
  *
  * @throws {DecodeError} whose message begins `decoding version info: `, and tells who answered what.
  */
-export function decodeVersions(stdout: string, who: string): readonly string[] {
+function decodeVersions(stdout: string, who: string): readonly string[] {
   if (stdout.trim() === '') throw new DecodeError(`${who} returned no output to VERSION`);
   const info = parseAnswer(stdout, who);
   const problem = (reason: string): DecodeError =>

@@ -28,9 +28,6 @@ export interface ProcessEnd {
   readonly stderr: string;
 }
 
-/** The most that is read of either output. */
-export const MAX_OUTPUT = 16 * 1024 * 1024;
-
 /**
  * Runs a program, without a shell and in a process group of its own.
  *
@@ -51,6 +48,9 @@ export async function runProcess({ path, env, stdin, signal }: ProcessRequest): 
     signal?.removeEventListener('abort', killGroup);
   }
 }
+
+/** The most that is read of either output. */
+const MAX_OUTPUT = 16 * 1024 * 1024;
 
 function ended(child: ChildProcess): Promise<Pick<ProcessEnd, 'exitCode' | 'signal'>> {
   return new Promise((resolve, reject) => {

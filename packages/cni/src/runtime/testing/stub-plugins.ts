@@ -89,7 +89,7 @@ export class StubPlugins implements Disposable {
 }
 
 /** The result that stubs print unless they are told otherwise. */
-export const STUB_RESULT = '{"ips":[{"address":"192.0.2.5/24"}]}';
+const STUB_RESULT = '{"ips":[{"address":"192.0.2.5/24"}]}';
 
 const DEFAULT_ANSWERS: Partial<Record<Command, StubAnswer>> = {
   ADD: { stdout: STUB_RESULT },
