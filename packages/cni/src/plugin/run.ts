@@ -114,9 +114,11 @@ function delegateOf(run: Run, undo?: UndoStack): IpamDelegate {
 }
 
 /** ADD and DEL in the plugin's own namespace would take the host's network apart. */
-function refuseOwnNamespace({ command, invocation }: Run, sessions: Sessions): void {
+function refuseOwnNamespace({ plugin, command, invocation }: Run, sessions: Sessions): void {
   if (invocation.netnsOverride || (command !== 'ADD' && command !== 'DEL')) return;
-  const netns = command === 'ADD' ? sessions.netns : sessions.netnsIfPresent;
+  // Address management never enters the container: whether that is there is not its business.
+  const mustExist = command === 'ADD' && plugin.kind !== 'ipam';
+  const netns = mustExist ? sessions.netns : sessions.netnsIfPresent;
   if (netns === undefined || netns.key !== sessions.host.netns.key) return;
   throw new CniError(
     CNI_CODE.INVALID_NETNS,

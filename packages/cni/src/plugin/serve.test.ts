@@ -163,6 +163,11 @@ test("the plugin's own namespace is refused before anything is done, unless over
   assert.equal(exitCode, 0);
 });
 
+test('address management does not ask for the namespace', async () => {
+  const { exitCode } = await call({ kind: 'ipam' }, { CNI_NETNS: '/some/where' });
+  assert.equal(exitCode, 0);
+});
+
 test("a plugin's own error keeps its code, anything else is 999 and shows its stack on stderr", async () => {
   const typed = await call(
     { add: async () => Promise.reject(new CniError(11, 'try later', { cniDetails: 'full' })) },
