@@ -128,6 +128,10 @@ static void stop(void *argument) {
 struct hd_async *hd_async(struct hd_call *call) {
   if (call->failed) return NULL;
   struct hd_instance *instance = hd_instance(call->env);
+  if (instance->away > 0) {
+    hd_fail(call, EBUSY, "asynchronous call inside runInNetns", NULL);
+    return NULL;
+  }
   if (instance->async != NULL) return instance->async;
   struct hd_async *async = calloc(1, sizeof *async);
   napi_value name = NULL;

@@ -87,6 +87,7 @@ struct hd_async;
 struct hd_instance {
   napi_ref error_factory;
   struct hd_async *async; /* NULL until the first asynchronous call */
+  unsigned away;          /* how many runInNetns are under way */
 };
 
 struct hd_instance *hd_instance(napi_env env);
@@ -137,7 +138,10 @@ struct hd_async {
   pthread_t watcher;
 };
 
-/* The environment's asynchronous part, made on first use; NULL with an exception pending when that fails. */
+/*
+ * The environment's asynchronous part, for a call that starts something; made on first use. NULL with an exception
+ * pending when that fails, and inside runInNetns: a thread born there would stay there.
+ */
 struct hd_async *hd_async(struct hd_call *call);
 /* Starts a thread that takes no signals. Returns an errno. */
 int hd_thread(pthread_t *thread, void *(*body)(void *), void *argument);

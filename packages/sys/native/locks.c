@@ -125,8 +125,8 @@ static napi_value flock_wait(napi_env env, napi_callback_info info) {
 static napi_value flock_cancel(napi_env env, napi_callback_info info) {
   struct hd_call call = hd_begin(env, info);
   uint32_t id = hd_uint(&call, 0);
-  struct hd_async *async = hd_async(&call);
-  if (call.failed) return NULL;
+  struct hd_async *async = hd_instance(env)->async;
+  if (call.failed || async == NULL) return NULL;
   for (struct hd_lock_wait *wait = async->lock_waits; wait != NULL; wait = wait->next) {
     if (wait->id == id) interrupt(wait);
   }

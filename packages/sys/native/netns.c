@@ -49,8 +49,10 @@ static napi_value run_in_netns(napi_env env, napi_callback_info info) {
   napi_value receiver = NULL, result = NULL;
   napi_get_undefined(env, &receiver);
   if (!hd_enter_netns(netns, &home)) return hd_fail(&call, errno, "setns", NULL);
+  hd_instance(env)->away++;
   /* An exception, also the one that ends a worker, stays pending and comes out when this returns. */
   napi_status status = napi_call_function(env, receiver, call.argument[1], 0, NULL, &result);
+  hd_instance(env)->away--;
   hd_leave_netns(home);
   if (status != napi_ok && status != napi_pending_exception) {
     napi_throw_type_error(env, NULL, "argument is not a function");

@@ -107,8 +107,8 @@ static napi_value watch_fd(napi_env env, napi_callback_info info) {
 static napi_value unwatch(napi_env env, napi_callback_info info) {
   struct hd_call call = hd_begin(env, info);
   uint32_t id = hd_uint(&call, 0);
-  struct hd_async *async = hd_async(&call);
-  if (call.failed) return NULL;
+  struct hd_async *async = hd_instance(env)->async;
+  if (call.failed || async == NULL) return NULL;
   struct hd_watch **link = find(async, id), *watch = *link;
   if (watch == NULL) return NULL;
   *link = watch->next;

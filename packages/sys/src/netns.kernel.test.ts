@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { native } from './addon.ts';
 import { O } from './constants.ts';
+import { inotifyCreate } from './inotify.ts';
 import {
   bindNetns,
   createNetns,
@@ -16,8 +17,12 @@ import {
   unbindNetns,
 } from './netns.ts';
 import { SysError } from './sys-error.ts';
+import { dumpLinks } from './testing/messages.ts';
 import { entry, runProgram } from './testing/program.ts';
+import { routeSocket } from './testing/route-socket.ts';
 import { scratchDirectory } from './testing/scratch.ts';
+import { transact } from './transact.ts';
+import { watch } from './watch.ts';
 
 const ownNetns = '/proc/thread-self/ns/net';
 
@@ -119,6 +124,23 @@ test('the thread is back also when the function throws, and a promise is refused
     (error) => SysError.is(error, 'EINVAL'),
   );
   assert.equal(readlinkSync(ownNetns), before);
+});
+
+test('nothing asynchronous begins inside, but a watch may end there', async () => {
+  using made = createNetns();
+  using route = routeSocket(made);
+  using inotify = inotifyCreate();
+  const watching = watch(inotify, () => undefined);
+  const refused = (error: unknown) => SysError.is(error, 'EBUSY');
+  let answer: Promise<unknown> | undefined;
+  runInNetns(made, () => {
+    answer = transact(route, dumpLinks);
+    assert.throws(() => watch(route, () => undefined), refused);
+    watching[Symbol.dispose]();
+  });
+  assert.ok(answer !== undefined);
+  await assert.rejects(answer, refused);
+  assert.equal((await transact(route, dumpLinks)).length, 2);
 });
 
 test('a child process that is started inside is born there', async () => {

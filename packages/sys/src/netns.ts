@@ -112,7 +112,8 @@ export function shareMount(directory: string): void {
  * Calls a function with the calling thread inside the namespace, and is back when it returns or throws. A child
  * process that is started inside is born there. The process aborts when it cannot switch back.
  *
- * Nothing asynchronous may begin inside: a thread that the program starts there would stay there.
+ * Nothing asynchronous may begin inside: a thread that the program starts there would stay there. This package
+ * refuses it (EBUSY); for the rest of the program the caller answers.
  *
  * @throws SysError EINVAL when the function returns a promise.
  * @example runInNetns(netns, () => spawn('sleep', ['60']));
