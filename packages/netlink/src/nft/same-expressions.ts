@@ -55,6 +55,8 @@ export function canonical(expression: Expression): Readonly<Record<string, unkno
       return expression.sreg === undefined
         ? expression
         : { checksumType: 0, checksumOffset: 0, checksumFlags: 0, ...expression };
+    case 'reject':
+      return { code: 0, ...expression };
     case 'exthdr':
       return { op: 0, flags: 0, ...expression };
     case 'hash':
