@@ -1,9 +1,6 @@
 /** CHECK: the attachment is still what ADD made of it. */
-import { CniError, type Interface, type Result } from '@heddle/cni';
+import type { Interface, Result } from '@heddle/cni';
 import type { CheckCall } from '@heddle/cni/plugin';
-import { checkMasquerade, checkSpoofCheck } from '@heddle/dataplane';
-import { HeddleError } from '@heddle/errors';
-import { Prefix } from '@heddle/netaddr';
 import type { Link } from '@heddle/netlink';
 import { addressesOf } from '../interface/apply-result.ts';
 import {
@@ -14,7 +11,8 @@ import {
   reportDrift,
   requirePrevResult,
 } from '../interface/findings.ts';
-import { type BridgeConfig, hasIpam, isGateway, masqueradeBackend, portVlans } from './config.ts';
+import { checkRules } from './check-rules.ts';
+import { type BridgeConfig, hasIpam, isGateway, portVlans } from './config.ts';
 import { gatewayPrefixes, vlanGatewayName } from './gateway.ts';
 
 type Call = CheckCall<BridgeConfig>;
@@ -100,37 +98,6 @@ async function checkGateway({ config, host, ifName }: Call, result: Result): Pro
   return gatewayPrefixes(addressesOf(ifName, result))
     .filter((prefix) => !present.some((address) => address.prefix.equals(prefix)))
     .map((prefix) => `the gateway's address ${prefix} is missing on ${name}`);
-}
-
-async function checkRules(
-  { config, host, attachment }: Call,
-  result: Result,
-  inside: Link | undefined,
-): Promise<Findings> {
-  const findings: string[] = [];
-  if (config.ipMasq && hasIpam(config)) {
-    const prefixes = (result.ips ?? []).map(({ address }) => Prefix.parse(address));
-    const backend = masqueradeBackend(config);
-    findings.push(...(await findingsOf(() => checkMasquerade(host, attachment, prefixes, { backend }))));
-  }
-  const end = inside?.parent === undefined ? undefined : await host.links.find(inside.parent);
-  const mac = inside?.mac;
-  if (config.macspoofchk && end !== undefined && mac !== undefined) {
-    const spoofing = { hostLink: end.name, mac };
-    findings.push(...(await findingsOf(() => checkSpoofCheck(host, attachment, spoofing))));
-  }
-  return findings;
-}
-
-/** A check of another package says what is different by throwing. */
-async function findingsOf(run: () => Promise<void>): Promise<Findings> {
-  try {
-    await run();
-    return [];
-  } catch (error) {
-    if (error instanceof HeddleError) return [error instanceof CniError ? error.msg : error.message];
-    throw error;
-  }
 }
 
 function hostEntry({ interfaces = [] }: Result, name: string): Interface | undefined {

@@ -37,7 +37,7 @@ export async function planVlans(
   return [
     ...present.map(({ id }) => bridge.plan.deleteVlan(port, { id })),
     bridge.plan.addVlan(port, { id: untagged, pvid: true, untagged: true }),
-    ...tagged.filter((id) => id !== untagged).map((id) => bridge.plan.addVlan(port, { id })),
+    ...runsOf(tagged.filter((id) => id !== untagged)).map((run) => bridge.plan.addVlan(port, run)),
   ];
 }
 
@@ -77,6 +77,17 @@ export async function awaitForwarding(
     }
     await sleep(1);
   }
+}
+
+/** Ascending numbers as runs without gaps: a trunk of thousands of VLANs is a message or two. */
+function runsOf(ids: readonly number[]): readonly { readonly id: number; readonly lastId: number }[] {
+  const runs: { id: number; lastId: number }[] = [];
+  for (const id of ids) {
+    const run = runs.at(-1);
+    if (run !== undefined && run.lastId === id - 1) run.lastId = id;
+    else runs.push({ id, lastId: id });
+  }
+  return runs;
 }
 
 const LIMIT_MS = 2550;

@@ -45,7 +45,7 @@ export function planRoutes(
 }
 
 /** The first gateway of a family, which routes without one take. */
-export function firstGateway(addresses: readonly PlannedAddress[], family: 4 | 6): Addr | undefined {
+function firstGateway(addresses: readonly PlannedAddress[], family: 4 | 6): Addr | undefined {
   return addresses.find(({ gateway }) => gateway?.family === family)?.gateway;
 }
 

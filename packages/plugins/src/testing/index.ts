@@ -7,6 +7,7 @@ export {
   type LabRequest,
   PluginLab,
 } from './plugin-lab.ts';
+export { ReferencePlugins } from './reference.ts';
 export { Sabotage, SabotageError } from './sabotage.ts';
 export { type StubAnswer, StubIpam } from './stub-ipam.ts';
 export { TestNetns } from './test-netns.ts';

@@ -82,21 +82,10 @@ export class PluginLab implements Disposable {
 
   /** Calls the plugin that the configuration's `type` names. */
   run(call: LabCall): Promise<PluginOutcome> {
-    const { command, config, container, ifName = 'eth0', args = '', prevResult } = call;
+    const { config } = call;
     const plugin = this.#plugins.get(String(config['type']));
     if (plugin === undefined) throw new Error(`the lab has no plugin ${config['type']}`);
-    const isAboutOne = command === 'ADD' || command === 'DEL' || command === 'CHECK';
-    const stdin = JSON.stringify({ cniVersion: CURRENT_VERSION, name: 'net1', ...config, prevResult });
-    const env = {
-      CNI_COMMAND: command,
-      CNI_PATH: LAB_PATH,
-      ...(isAboutOne && {
-        CNI_CONTAINERID: container?.id ?? '',
-        CNI_NETNS: call.netns ?? container?.path ?? '',
-        CNI_IFNAME: ifName,
-        CNI_ARGS: args,
-      }),
-    };
+    const { env, stdin } = invocationOf(call, LAB_PATH);
     const host = this.#pluginHost(call.wrap ?? ((session) => session));
     return serve(plugin, { env, readStdin: () => new TextEncoder().encode(stdin) }, host);
   }
@@ -170,6 +159,28 @@ export class PluginLab implements Disposable {
       random: { bytes: (count) => new Uint8Array(randomBytes(count)) },
     };
   }
+}
+
+/** The environment and the input of a call. */
+export function invocationOf(
+  call: LabCall,
+  path: string,
+): { readonly env: Readonly<Record<string, string>>; readonly stdin: string } {
+  const { command, config, container, ifName = 'eth0', args = '', prevResult } = call;
+  const isAboutOne = command === 'ADD' || command === 'DEL' || command === 'CHECK';
+  return {
+    stdin: JSON.stringify({ cniVersion: CURRENT_VERSION, name: 'net1', ...config, prevResult }),
+    env: {
+      CNI_COMMAND: command,
+      CNI_PATH: path,
+      ...(isAboutOne && {
+        CNI_CONTAINERID: container?.id ?? '',
+        CNI_NETNS: call.netns ?? container?.path ?? '',
+        CNI_IFNAME: ifName,
+        CNI_ARGS: args,
+      }),
+    },
+  };
 }
 
 /** Marks of running ADDs, in memory. */
