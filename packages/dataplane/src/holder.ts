@@ -8,7 +8,7 @@ import { CNI_CODE, CniError } from '@heddle/cni';
 import { aliasTag, type OwnerTag, tagKey } from '@heddle/cni/plugin';
 import type { Addr } from '@heddle/netaddr';
 import { type KernelSession, type Link, NetlinkError } from '@heddle/netlink';
-import { keyText, type OwnedElement, targetOf } from './owned-elements.ts';
+import { type OwnedElement, targetOf } from './owned-elements.ts';
 
 /**
  * True when it is certain that an element's owner is gone: its address is reached by no link of this node, or only by
@@ -30,7 +30,9 @@ export function portTaken(element: OwnedElement): CniError {
     owner === undefined
       ? 'something that is not an attachment of this node'
       : `container ${owner.containerID ?? '(unknown)'}, interface ${owner.ifName ?? '(unknown)'} of network ${owner.network ?? '(unknown)'}`;
-  const where = keyText(element.element).split(' ').slice(1).join(' ');
+  const key: readonly unknown[] = Array.isArray(element.element.key) ? element.element.key : [];
+  const [port, protocol, bound] = key.toReversed();
+  const where = `${bound === undefined ? '' : `${bound} `}${port}/${protocol}`;
   const to = targetOf(element.element);
   return new CniError(
     CNI_CODE.EXISTS,

@@ -40,8 +40,8 @@ export interface MasqueradeOptions {
 }
 
 /**
- * Masquerades what leaves `prefixes`' networks from their addresses. What the owner had before is replaced; the same
- * address of another owner as well, for it is this owner's now.
+ * Masquerades what leaves `prefixes`' networks from their addresses. An address that another owner had is this owner's
+ * now.
  *
  * @param prefixes the pod's addresses with the prefix length of their networks
  * @throws {NetlinkError} when the kernel refuses, {IptablesError} when iptables does
@@ -60,9 +60,10 @@ export async function addMasquerade(
     return;
   }
   const wanted = elementsFor(owner, prefixes);
-  await commitPlanned(host, async () => {
+  await commitPlanned(host, async (attempt) => {
     const isBuilt = await hasStructure(host);
-    const present = await readElements(host, SETS);
+    // An address is rarely known already; the kernel says so.
+    const present = attempt === 1 ? [] : await readElements(host, SETS);
     const changes = elementChanges(
       present,
       wanted,

@@ -5,7 +5,7 @@
  * gets EEXIST from the kernel, never a silent share.
  */
 import type { AttachmentId } from '@heddle/cni';
-import { type OwnerComment, type OwnerTag, ownerTag, parseOwnerComment, tagKey } from '@heddle/cni/plugin';
+import { COMMENT_MAX, type OwnerComment, ownerTag, parseOwnerComment, tagKey } from '@heddle/cni/plugin';
 import { Addr, Prefix } from '@heddle/netaddr';
 import {
   create,
@@ -49,10 +49,11 @@ export function isOwnedBy({ owner }: { readonly owner?: OwnerComment }, attachme
   return owner !== undefined && tagKey(owner.tag) === tagKey(ownerTag(attachment));
 }
 
-/** The owners of elements, each once. */
-export function ownersOf(elements: readonly { readonly owner?: OwnerComment }[]): readonly OwnerTag[] {
-  const tags = elements.flatMap(({ owner }) => (owner === undefined ? [] : [owner.tag]));
-  return [...new Map(tags.map((tag) => [tagKey(tag), tag])).values()];
+/** True for what belongs to the attachment's container, by this or another interface. */
+export function isOfContainer({ element, owner }: OwnedElement, { containerID }: AttachmentId): boolean {
+  if (owner?.containerID === undefined || owner.containerID === '') return false;
+  const isCut = Buffer.byteLength(element.comment ?? '') === COMMENT_MAX;
+  return isCut ? containerID.startsWith(owner.containerID) : containerID === owner.containerID;
 }
 
 /**
@@ -103,17 +104,18 @@ export function elementText(each: NftElement): string {
 }
 
 /**
- * Commits changes that were made from what had been read. When someone else was faster (the kernel says EEXIST, ENOENT
- * or EBUSY) nothing was changed, and they are made again from what is there now.
+ * Commits changes that were planned from what had been read. When someone else was faster (the kernel says EEXIST,
+ * ENOENT or EBUSY) nothing was changed, and they are planned again from what is there now.
  *
- * @param plan reads and decides; no changes means done
+ * @param plan reads and decides; no changes means done. The attempts count from 1: the first may do with less reading,
+ *   and leave it to the kernel to refuse
  */
 export async function commitPlanned(
   { nft }: KernelSession,
-  plan: () => Promise<readonly NftChange[]>,
+  plan: (attempt: number) => Promise<readonly NftChange[]>,
 ): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    const changes = await plan();
+    const changes = await plan(attempt);
     if (changes.length === 0) return;
     try {
       await nft.commit(changes);

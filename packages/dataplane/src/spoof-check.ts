@@ -53,16 +53,17 @@ export interface SpoofCheck {
   readonly mac: Mac;
 }
 
-/** Drops what comes from a link with another source address. What the owner, or the link, had before is replaced. */
+/** Drops what comes from a link with another source address. What was checked on the link before is not any more. */
 export async function addSpoofCheck(
   host: KernelSession,
   owner: AttachmentId,
   check: SpoofCheck,
 ): Promise<void> {
   const wanted = elementsFor(owner, check);
-  await commitPlanned(host, async () => {
+  await commitPlanned(host, async (attempt) => {
     const isBuilt = await hasStructure(host);
-    const present = await readElements(host, SETS);
+    // A link is rarely known already; the kernel says so.
+    const present = attempt === 1 ? [] : await readElements(host, SETS);
     const changes = elementChanges(
       present,
       wanted,

@@ -10,7 +10,7 @@ import { type Prefix, Prefix as PrefixOf } from '@heddle/netaddr';
 import { PACKET_MARKS } from '../numbers.ts';
 import { boundTo, mappingsOf, type PortMaps, PROTOCOLS } from '../port-mapping.ts';
 import { cutComment, legacySnatChain, ownerWords, portMapChain, SHARED_CHAIN } from './chain-names.ts';
-import type { Family, NatTable, SavedRule } from './nat-table.ts';
+import type { NatTable, SavedRule } from './nat-table.ts';
 import { joinWords, ruleMeaning, ruleTarget } from './rule-text.ts';
 
 /** What only the iptables backend can be told. */

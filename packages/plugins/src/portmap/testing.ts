@@ -1,0 +1,144 @@
+/** A node with a bridge, pods that answer on their ports, and a client outside: what tests of published ports need. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import type { Plugin } from '@heddle/cni/plugin';
+import { runInNetns } from '@heddle/sys';
+import { type Container, PluginLab, TestNetns } from '../testing/index.ts';
+import { portmap } from './index.ts';
+
+/** A pod on the node's bridge. */
+export interface Pod {
+  readonly container: Container;
+  readonly result: {
+    readonly cniVersion: string;
+    readonly interfaces: readonly object[];
+    readonly ips: readonly object[];
+  };
+}
+
+/** How to connect. */
+export interface Question {
+  readonly protocol: 'tcp' | 'udp';
+  readonly address: string;
+  readonly port: number;
+  /** The client's own port; any when left out. */
+  readonly from?: number;
+}
+
+/**
+ * See the file's comment. The node is 192.0.2.1 and 2001:db8::1 to the outside, 10.77.0.1/24 and fd77::1/64 on the
+ * bridge; pods are .2, .3 and so on.
+ */
+export class PortLab implements Disposable {
+  readonly lab: PluginLab;
+  readonly outside = new TestNetns();
+  readonly #servers: ChildProcess[] = [];
+
+  constructor(plugins: readonly Plugin[] = [portmap]) {
+    this.lab = new PluginLab(plugins);
+    const { host } = this.lab;
+    ip(host, 'link set lo up');
+    withoutWaiting(host);
+    ip(host, 'link add br0 type bridge');
+    ip(host, 'link set br0 up');
+    ip(host, 'address add 10.77.0.1/24 dev br0');
+    ip(host, 'address add fd77::1/64 dev br0 nodad');
+    for (const name of ['net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1'])
+      host.run('sysctl', '-qw', name);
+    this.#connect(this.outside, 'up0', ['192.0.2.2/24', '2001:db8::2/64']);
+    ip(host, 'address add 192.0.2.1/24 dev up0');
+    ip(host, 'address add 2001:db8::1/64 dev up0 nodad');
+    ip(this.outside, 'link set lo up');
+  }
+
+  get host(): TestNetns {
+    return this.lab.host;
+  }
+
+  /** A pod at 10.77.0.`number` and fd77::`number`. */
+  pod(number: number, id = `c${number}`): Pod {
+    const container = this.lab.container(id);
+    const [v4, v6] = [`10.77.0.${number}/24`, `fd77::${number}/64`];
+    const port = `veth${number}-${id}`.slice(0, 15);
+    this.#connect(container, port, [v4, v6]);
+    ip(this.host, `link set ${port} master br0`);
+    ip(this.host, `link set ${port} type bridge_slave hairpin on`);
+    ip(container, 'link set lo up');
+    ip(container, 'route add default via 10.77.0.1');
+    ip(container, 'route add default via fd77::1');
+    const interfaces = [{ name: 'br0' }, { name: port }, { name: 'eth0', sandbox: container.path }];
+    const ips = [v4, v6].map((address) => ({ address, interface: 2 }));
+    return { container, result: { cniVersion: '1.1.0', interfaces, ips } };
+  }
+
+  /** Starts a server that answers `name` and who asks, on one port of every address; by TCP and UDP. */
+  async serve(where: TestNetns, name: string, port: number): Promise<ChildProcess> {
+    const child = runInNetns(where.handle, () =>
+      spawn(process.execPath, ['-e', SERVER, name, String(port)], { stdio: ['ignore', 'pipe', 'inherit'] }),
+    );
+    this.#servers.push(child);
+    await once(child.stdout as NodeJS.ReadableStream, 'data');
+    return child;
+  }
+
+  /** What answers a connection from there; `undefined` when nothing does. */
+  ask(where: TestNetns, { protocol, address, port, from = 0 }: Question): string | undefined {
+    const args = ['-e', CLIENT, protocol, address, String(port), String(from)];
+    const { stdout } = runInNetns(where.handle, () =>
+      spawnSync(process.execPath, args, { encoding: 'utf8' }),
+    );
+    return stdout === '' ? undefined : stdout;
+  }
+
+  [Symbol.dispose](): void {
+    for (const server of this.#servers) server.kill('SIGKILL');
+    this.outside[Symbol.dispose]();
+    this.lab[Symbol.dispose]();
+  }
+
+  #connect(there: TestNetns, name: string, addresses: readonly string[]): void {
+    withoutWaiting(there);
+    ip(this.host, `link add ${name} type veth peer name eth0 netns ${there.path}`);
+    ip(this.host, `link set ${name} up`);
+    ip(there, 'link set eth0 up');
+    for (const address of addresses) {
+      ip(there, `address add ${address} dev eth0${address.includes(':') ? ' nodad' : ''}`);
+    }
+  }
+}
+
+/** Duplicate address detection keeps even a link's own address from being used for a second. */
+function withoutWaiting(where: TestNetns): void {
+  where.run('sysctl', '-qw', 'net.ipv6.conf.default.accept_dad=0');
+}
+
+function ip(where: TestNetns, command: string): void {
+  where.run('ip', ...command.split(' '));
+}
+
+const SERVER = `
+const [name, port] = process.argv.slice(1);
+const who = (address) => address.replace('::ffff:', '');
+require('node:net').createServer((socket) => {
+  socket.on('error', () => {});
+  socket.end(name + ' ' + who(socket.remoteAddress));
+}).listen(Number(port), '::', () => {
+  const udp = require('node:dgram').createSocket('udp6');
+  udp.on('message', (_, { address, port }) => udp.send(name + ' ' + who(address), port, address));
+  udp.bind(Number(port), '::', () => console.log('ready'));
+});`;
+
+const CLIENT = `
+const [protocol, address, port, from] = process.argv.slice(1);
+const done = (text) => { process.stdout.write(text); process.exit(); };
+setTimeout(() => done(''), 1000);
+if (protocol === 'tcp') {
+  const socket = require('node:net').connect({ host: address, port: Number(port), localPort: Number(from) || undefined });
+  socket.on('data', (data) => done(String(data)));
+  socket.on('error', () => done(''));
+} else {
+  const socket = require('node:dgram').createSocket(address.includes(':') ? 'udp6' : 'udp4');
+  socket.on('message', (data) => done(String(data)));
+  socket.on('error', () => done(''));
+  socket.bind(Number(from), () => socket.send('?', Number(port), address));
+}`;
