@@ -151,11 +151,21 @@ describe('nftables', () => {
     await node.serve(node.host, 'node', 7000);
     await node.lab.add(call(pod, [web]));
     assert.equal(node.host.run('sysctl', '-n', 'net.ipv4.conf.br0.route_localnet').trim(), '1');
-    pod.container.run('ip', 'route', 'add', '127.0.0.1/32', 'via', '10.77.0.1');
-    pod.container.run('ip', 'link', 'set', 'lo', 'down');
-    pod.container.run('ip', 'rule', 'add', 'pref', '0', 'lookup', 'main');
-    pod.container.run('sysctl', '-qw', 'net.ipv4.conf.all.route_localnet=1');
-    assert.equal(node.ask(pod.container, { protocol: 'tcp', address: '127.0.0.1', port: 7000 }), undefined);
+    // A pod that does its best to send packets to 127.0.0.1 out.
+    for (const command of [
+      'ip route delete local 127.0.0.1 dev lo table local',
+      'ip route delete local 127.0.0.0/8 dev lo table local',
+      'ip route add 127.0.0.1/32 via 10.77.0.1',
+      'sysctl -qw net.ipv4.conf.all.route_localnet=1',
+    ]) {
+      const [program = '', ...args] = command.split(' ');
+      pod.container.run(program, ...args);
+    }
+    const question = { protocol: 'tcp', address: '127.0.0.1', port: 7000 } as const;
+    assert.equal(node.ask(pod.container, question), undefined);
+    // It is the guard that keeps it out.
+    node.host.run('nft', 'flush', 'chain', 'inet', 'heddle', 'guard');
+    assert.equal(node.ask(pod.container, question), 'node 10.77.0.2');
   });
 
   test('conditions hold back what they exclude', async () => {
