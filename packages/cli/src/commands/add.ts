@@ -1,0 +1,41 @@
+import { stringifyResult } from '@heddle/cni';
+import { defineCommand } from '../command.ts';
+import { networkOf, runtimeOf } from '../request/runtime.ts';
+import { attachmentOf } from '../request/sandbox.ts';
+import { ATTACHMENT_PARAMETERS, type CallFlags, ENVIRONMENT_NOTE } from './attachment-flags.ts';
+
+/** `heddle add`: ADD. */
+export const addCommand = defineCommand<CallFlags, [string, string]>({
+  name: 'add',
+  brief: 'attach a namespace to a network',
+  about: [
+    'Runs the plugins of NETWORK one after the other, as a container runtime does for a new container, and prints the ' +
+      'CNI result. What a failed attempt set up is taken down again.',
+    ENVIRONMENT_NOTE,
+  ],
+  examples: [
+    {
+      command: 'ip netns add blue && heddle add podnet blue',
+      what: 'gives the namespace "blue" an eth0 on podnet',
+    },
+    {
+      command: `CAP_ARGS='{"portMappings":[{"hostPort":8080,"containerPort":80,"protocol":"tcp"}]}' heddle add podnet blue`,
+      what: 'publishes port 80 of it as port 8080 of this node',
+    },
+    {
+      command: 'heddle add podnet /proc/4711/ns/net -i net1',
+      what: 'attaches the namespace of a process, as net1',
+    },
+  ],
+  usage: '[-i name] <network> <netns>',
+  json: 'Result of the CNI specification, in the version of the network: with or without -o json',
+  parameters: ATTACHMENT_PARAMETERS,
+  async run(cli, flags, network, netns) {
+    const list = networkOf(cli, network);
+    const attachment = attachmentOf(cli, netns, flags);
+    const result = await runtimeOf(cli, flags).add(list, attachment, { undoOnFailure: true });
+    // As cnitool prints it; only a terminal wants the line to end.
+    cli.stdout.write(`${stringifyResult(result, result.cniVersion)}${cli.stdout.isTerminal ? '\n' : ''}`);
+    return undefined;
+  },
+});

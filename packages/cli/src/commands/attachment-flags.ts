@@ -1,0 +1,46 @@
+/** Flags and arguments that the commands about one attachment share. */
+import type { CommonFlags } from '../command.ts';
+import { RUNTIME_FLAGS, type RuntimeFlags } from '../request/runtime.ts';
+import type { AttachmentFlags } from '../request/sandbox.ts';
+
+/** Flags of commands about one attachment. */
+export interface CallFlags extends CommonFlags, RuntimeFlags, AttachmentFlags {}
+
+/** How they are declared, with the arguments NETWORK and NETNS. */
+export const ATTACHMENT_PARAMETERS = {
+  flags: {
+    ifname: {
+      kind: 'parsed',
+      parse: String,
+      brief: "the interface's name (default: CNI_IFNAME, else eth0)",
+      placeholder: 'name',
+      optional: true,
+    },
+    containerId: {
+      kind: 'parsed',
+      parse: String,
+      brief: "the container's ID (default: derived from the namespace's path, as cnitool does)",
+      placeholder: 'id',
+      optional: true,
+    },
+    ...RUNTIME_FLAGS,
+  },
+  aliases: { i: 'ifname' },
+  positional: {
+    kind: 'tuple',
+    parameters: [
+      { placeholder: 'network', parse: String, brief: 'name of the network' },
+      {
+        placeholder: 'netns',
+        parse: String,
+        brief: 'network namespace: a path, or a name that `ip netns` knows',
+      },
+    ],
+  },
+} as const;
+
+/** What all of them say about the environment. */
+export const ENVIRONMENT_NOTE =
+  'The environment says the rest, as for cnitool: NETCONFPATH (directory of networks, default /etc/cni/net.d), CNI_PATH ' +
+  '(plugin directories, default /opt/cni/bin), CNI_ARGS (KEY=value;…), CAP_ARGS (capability arguments, a JSON object), ' +
+  'CNI_IFNAME.';

@@ -1,0 +1,30 @@
+/** The commands, in the order in which help lists them. */
+import type { HeddleCommand } from '../command.ts';
+import { addCommand } from './add.ts';
+import { checkCommand } from './check.ts';
+import { delCommand } from './del.ts';
+import { gcCommand } from './gc.ts';
+import { helpCommand } from './help.ts';
+import { installCommand } from './install.ts';
+import { lsCommand } from './ls.ts';
+import { runCommand } from './run.ts';
+import { showCommand } from './show.ts';
+import { statusCommand } from './status.ts';
+import { uninstallCommand } from './uninstall.ts';
+import { versionCommand } from './version.ts';
+
+/** All of them. */
+export const COMMANDS: readonly HeddleCommand[] = [
+  lsCommand,
+  showCommand,
+  runCommand,
+  addCommand,
+  delCommand,
+  checkCommand,
+  gcCommand,
+  statusCommand,
+  versionCommand,
+  installCommand,
+  uninstallCommand,
+  helpCommand,
+];

@@ -1,0 +1,7 @@
+import type { ListedAttachment } from './attachments.ts';
+
+/** An attachment as `-o json` prints it: the time is ISO 8601. */
+export function attachmentJson(attachment: ListedAttachment) {
+  const { addedAt } = attachment;
+  return { ...attachment, addedAt: addedAt === null ? null : new Date(addedAt).toISOString() };
+}

@@ -1,0 +1,45 @@
+#!/usr/bin/env node
+/** The `heddle` command as a process: its arguments, its environment, its streams. */
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { openSession } from '@heddle/netlink';
+import { heddle } from './heddle.ts';
+import { DEFAULT_PLACES, type SignalSource, type TextSink } from './surroundings.ts';
+
+const signals: SignalSource = {
+  listen(names, handle) {
+    for (const name of names) process.on(name, handle);
+    return {
+      [Symbol.dispose]() {
+        for (const name of names) process.off(name, handle);
+      },
+    };
+  },
+};
+
+process.exitCode = await heddle(process.argv.slice(2), {
+  env: process.env,
+  cwd: process.cwd(),
+  stdout: sink(process.stdout),
+  stderr: sink(process.stderr),
+  isInteractive: process.stdin.isTTY === true,
+  // Beside the published package, or built in a checkout.
+  places: { ...DEFAULT_PLACES, programDirs: ['../plugins', '../../../build/plugins'].map(beside) },
+  now: () => Date.now(),
+  randomBytes,
+  openHost: () => openSession(),
+  signals,
+});
+
+function sink(stream: NodeJS.WriteStream): TextSink {
+  // Whoever reads has gone, as with `heddle ls | head`: nobody is left to be told.
+  stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  return {
+    write: (text) => void stream.write(text),
+    isTerminal: stream.isTTY === true && stream.hasColors(),
+  };
+}
+
+function beside(path: string): string {
+  return fileURLToPath(new URL(path, import.meta.url));
+}

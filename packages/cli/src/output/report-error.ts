@@ -1,0 +1,109 @@
+/** Failures as people and programs read them. This is the only place that prints one. */
+import { NetworkNotFoundError, toCniError } from '@heddle/cni';
+import { ErrorList, HeddleError } from '@heddle/errors';
+import { EXIT } from '../exit-codes.ts';
+import type { Surroundings } from '../surroundings.ts';
+
+/** How a failure is told. */
+export interface ReportOptions {
+  readonly format: 'text' | 'wide' | 'json';
+  /** Whether the stack is printed. */
+  readonly debug: boolean;
+  /** The exit code for failures that have none of their own. */
+  readonly exitCode?: number | undefined;
+}
+
+/** A failure as `-o json` prints it, below `error`. */
+export interface ErrorJson {
+  /** Stable, such as `CONFIG_INVALID`; see docs/errors.md. */
+  readonly code: string;
+  /** The code of the CNI specification. */
+  readonly cniCode: number;
+  readonly message: string;
+  readonly hints: readonly string[];
+  /** The single failures, where there were several. */
+  readonly errors: readonly string[];
+}
+
+/** A failure with an exit code of its own. */
+export class CommandError extends HeddleError {
+  override readonly code = 'COMMAND_FAILED';
+  readonly exitCode: number;
+
+  constructor(
+    exitCode: number,
+    message: string,
+    options: { readonly hint?: string; readonly cause?: unknown } = {},
+  ) {
+    super(message, options);
+    this.exitCode = exitCode;
+  }
+}
+
+/** Tells a failure on stderr, with `-o json` on stdout too. Returns the exit code. */
+export function reportError(
+  { stdout, stderr }: Pick<Surroundings, 'stdout' | 'stderr'>,
+  error: unknown,
+  { format, debug, exitCode = EXIT.FAILED }: ReportOptions,
+): number {
+  stderr.write(errorText(error));
+  if (debug) stderr.write(stackOf(error));
+  if (format === 'json') stdout.write(`${JSON.stringify({ error: errorJson(error) }, null, 2)}\n`);
+  return error instanceof CommandError ? error.exitCode : exitCode;
+}
+
+/** The lines for people: each failure, then what can be done about it. */
+export function errorText(error: unknown): string {
+  const messages = failures(error).map((each) => `heddle: ${each}\n`);
+  const hints = hintsOf(error).map((hint) => `  hint: ${hint}\n`);
+  return [...messages, ...hints].join('');
+}
+
+/** The object for programs. */
+export function errorJson(error: unknown): ErrorJson {
+  return {
+    code: error instanceof HeddleError ? error.code : 'INTERNAL',
+    cniCode: toCniError(error).cniCode,
+    message: messageOf(error),
+    hints: hintsOf(error),
+    errors: error instanceof ErrorList ? failures(error) : [],
+  };
+}
+
+function failures(error: unknown): readonly string[] {
+  return error instanceof ErrorList ? error.errors.map(messageOf) : [messageOf(error)];
+}
+
+function messageOf(error: unknown): string {
+  // The files that were passed over are told as hints, one a line.
+  if (error instanceof NetworkNotFoundError) return error.msg;
+  return error instanceof Error ? error.message : String(error);
+}
+
+function hintsOf(error: unknown): readonly string[] {
+  const found = new Set<string>();
+  const collect = (each: unknown): void => {
+    if (each instanceof ErrorList) {
+      each.errors.forEach(collect);
+      return;
+    }
+    if (each instanceof HeddleError && each.hint !== undefined) found.add(each.hint);
+    if (each instanceof NetworkNotFoundError) {
+      for (const { path, error: broken } of each.broken)
+        found.add(`not looked into: ${brokenText(path, broken)}`);
+    } else if (each instanceof Error && each.cause !== undefined) collect(each.cause);
+  };
+  collect(error);
+  return [...found];
+}
+
+function brokenText(path: string, error: unknown): string {
+  const message = messageOf(error);
+  return message.includes(path) ? message : `${path}: ${message}`;
+}
+
+function stackOf(error: unknown): string {
+  if (!(error instanceof Error)) return '';
+  const cause = error.cause === undefined ? '' : `caused by ${stackOf(error.cause)}`;
+  return `${error.stack ?? String(error)}\n${cause}`;
+}

@@ -1,0 +1,45 @@
+/** Which attachments the words on a command line mean. */
+
+import { EXIT } from '../exit-codes.ts';
+import type { ListedAttachment } from '../inventory/attachments.ts';
+import { CommandError } from '../output/report-error.ts';
+
+/** What the command line says. */
+export interface Choice {
+  /** A container's ID or the beginning of one, the path of its namespace, or the name of its pod. */
+  readonly container: string;
+  /** That path, when the word is taken for a namespace. */
+  readonly netns: string;
+  readonly network?: string | undefined;
+  readonly ifName?: string | undefined;
+}
+
+/**
+ * The attachments of the container that is meant.
+ *
+ * @throws {CommandError} when there is none, or the word could mean several containers
+ */
+export function chooseAttachments(
+  all: readonly ListedAttachment[],
+  { container, netns, network, ifName }: Choice,
+): readonly ListedAttachment[] {
+  const candidates = all
+    .filter((each) => network === undefined || each.network === network)
+    .filter((each) => ifName === undefined || each.ifName === ifName);
+  const meanings: readonly ((each: ListedAttachment) => boolean)[] = [
+    (each) => each.containerID === container,
+    (each) => each.netns === netns,
+    (each) => each.pod?.name === container || `${each.pod?.namespace}/${each.pod?.name}` === container,
+    (each) => each.containerID.startsWith(container),
+  ];
+  const found = meanings.map((isMeant) => candidates.filter(isMeant)).find((some) => some.length > 0) ?? [];
+  const containers = new Set(found.map(({ containerID }) => containerID));
+  if (containers.size === 1) return found;
+  throw new CommandError(
+    EXIT.FAILED,
+    containers.size === 0
+      ? `show ${container}: no attachment of such a container, namespace or pod`
+      : `show ${container}: this could be ${[...containers].join(' or ')}`,
+    { hint: containers.size === 0 ? 'heddle ls lists the attachments of this node' : 'give more of the ID' },
+  );
+}

@@ -1,0 +1,67 @@
+/**
+ * What the command finds around itself. Everything that a process has only one of (its environment, its
+ * streams, its clock, the places of files) comes in here, so that a test can be a machine of its own.
+ */
+import type { Environment } from '@heddle/cni/runtime';
+import type { KernelSession } from '@heddle/netlink';
+
+/** A stream for text. */
+export interface TextSink {
+  write(text: string): void;
+  /** Whether a person reads it. */
+  readonly isTerminal: boolean;
+}
+
+/** Where things are on this machine. */
+export interface Places {
+  /** Network configurations, unless NETCONFPATH says otherwise. */
+  readonly configDir: string;
+  /** Plugins, unless CNI_PATH says otherwise. */
+  readonly pluginDir: string;
+  /** The runtime's cache, unless `--cache-dir` says otherwise. */
+  readonly cacheDir: string;
+  /** The runtime's locks. */
+  readonly lockDir: string;
+  /** Marks of running ADDs of plugins inside this process. */
+  readonly markDir: string;
+  /** Network namespaces with a name, as `ip netns` keeps them. */
+  readonly netnsDir: string;
+  /** host-local's reservations, unless a configuration says otherwise. */
+  readonly reservationDir: string;
+  /** Where the plugins' program may be before it is installed, best first. */
+  readonly programDirs: readonly string[];
+}
+
+/** Signals that arrive. */
+export interface SignalSource {
+  /** Calls `handle` for each of these signals, in place of what they do by default, until disposed of. */
+  listen(signals: readonly NodeJS.Signals[], handle: (signal: NodeJS.Signals) => void): Disposable;
+}
+
+/** See the file's comment. */
+export interface Surroundings {
+  readonly env: Environment;
+  readonly cwd: string;
+  readonly stdout: TextSink;
+  readonly stderr: TextSink;
+  /** Whether stdin is a terminal, whose signals reach the whole foreground at once. */
+  readonly isInteractive: boolean;
+  readonly places: Places;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly randomBytes: (count: number) => Uint8Array;
+  /** Opens the kernel as this machine's own namespace sees it. */
+  readonly openHost: () => KernelSession;
+  readonly signals: SignalSource;
+}
+
+/** The places of an ordinary machine. */
+export const DEFAULT_PLACES: Omit<Places, 'programDirs'> = {
+  configDir: '/etc/cni/net.d',
+  pluginDir: '/opt/cni/bin',
+  cacheDir: '/var/lib/cni',
+  lockDir: '/run/heddle/locks',
+  markDir: '/run/heddle/adding',
+  netnsDir: '/run/netns',
+  reservationDir: '/var/lib/cni/networks',
+};
