@@ -1,5 +1,5 @@
 /** A small ruleset for tests against the real kernel. */
-import type { Lab } from '../kernel-lab.ts';
+import type { Lab } from '../lab/kernel-lab.ts';
 import { add, chain, counter, map, type NftChange, set, table } from './changes.ts';
 import { formatKey } from './key-values.ts';
 import type { NftElement } from './model.ts';

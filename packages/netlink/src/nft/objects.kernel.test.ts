@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Addr, Prefix } from '@heddle/netaddr';
-import { openLab } from '../kernel-lab.ts';
+import { openLab } from '../lab/kernel-lab.ts';
 import { add, chain, counter, create, table } from './changes.ts';
 import { regular, T, TABLE } from './kernel-ruleset.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Addr, Prefix } from '@heddle/netaddr';
-import { type Lab, openLab } from '../kernel-lab.ts';
+import { type Lab, openLab } from '../lab/kernel-lab.ts';
 import { add, chain, counter, element, map, rule, set } from './changes.ts';
 import { T, TABLE } from './kernel-ruleset.ts';
 import { formatKey } from './key-values.ts';

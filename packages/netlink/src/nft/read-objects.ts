@@ -1,11 +1,11 @@
 /** What the kernel lists, as values. */
-import { decode, WireError } from '@heddle/wire';
+import { decode } from '@heddle/wire';
 import { chainMessage } from './codec/chain.ts';
 import { objectMessage } from './codec/object.ts';
 import { ruleMessage } from './codec/rule.ts';
 import { NFT_DATA_VERDICT, NFT_SET, setMessage } from './codec/set.ts';
 import { tableMessage } from './codec/table.ts';
-import { COMMENT, commentIn, SET_USERDATA, type UserdataItem, userdata } from './codec/userdata.ts';
+import { COMMENT, commentIn, itemsOf, SET_USERDATA } from './codec/userdata.ts';
 import { type KeyType, typesOf } from './key-types.ts';
 import type { ListedRule, NftChain, NftCounter, NftFamily, NftHook, NftSet, NftTable } from './model.ts';
 import { hookNumbers } from './write-objects.ts';
@@ -109,15 +109,6 @@ export function commented(
 ): { readonly comment: string } | Record<string, never> {
   const comment = bytes === undefined ? undefined : commentIn(itemsOf(bytes), type);
   return comment === undefined ? {} : { comment };
-}
-
-function itemsOf(bytes: Uint8Array): readonly UserdataItem[] {
-  try {
-    return decode(userdata, bytes);
-  } catch (error) {
-    if (error instanceof WireError) return [];
-    throw error;
-  }
 }
 
 function decodeHook(

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Addr, Mac, Prefix } from '@heddle/netaddr';
-import { openLab } from '../kernel-lab.ts';
+import { openLab } from '../lab/kernel-lab.ts';
 import { add, chain, counter, delete_, flush, insert, replace, rule, table } from './changes.ts';
 import { compile } from './compile.ts';
 import { prepared, T } from './kernel-ruleset.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Addr, Mac, Prefix } from '@heddle/netaddr';
-import { openLab } from '../kernel-lab.ts';
+import { openLab } from '../lab/kernel-lab.ts';
 import { add, delete_, element, map, set } from './changes.ts';
 import { byText, HITS, NODES6, POLICY, regular, T, TABLE } from './kernel-ruleset.ts';
 import { formatKey } from './key-values.ts';

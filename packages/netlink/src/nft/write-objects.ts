@@ -9,6 +9,7 @@ import { tableMessage } from './codec/table.ts';
 import {
   BYTE_ORDER,
   COMMENT,
+  itemsOf,
   numberItem,
   SET_USERDATA,
   textItem,
@@ -41,8 +42,8 @@ export function encodeChain({ family, table, name, base, comment }: NftChain): U
 
 /** The body of NEWRULE. */
 export function encodeRule(rule: NftRule, expressions: readonly Expression[]): Uint8Array {
-  const { family, table, chain, handle, position, compat, comment } = rule;
-  const note = comment === undefined ? rule.userdata : encodeComment(comment);
+  const { family, table, chain, handle, position, compat } = rule;
+  const note = ruleUserdata(rule);
   return encode(ruleMessage, {
     family,
     attributes: {
@@ -57,6 +58,13 @@ export function encodeRule(rule: NftRule, expressions: readonly Expression[]): U
       userdata: note,
     },
   });
+}
+
+/** A listed rule's user data with the rule's comment, which may be another by now. */
+function ruleUserdata({ comment, userdata: listed }: NftRule): Uint8Array | undefined {
+  if (comment === undefined) return listed;
+  const others = listed === undefined ? [] : itemsOf(listed).filter(({ type }) => type !== COMMENT);
+  return encode(userdata, [commentItem(comment), ...others]);
 }
 
 /** NFT_RULE_COMPAT_F_INV */
@@ -127,11 +135,15 @@ export function encodeCounter({
 
 /** A comment as user data. */
 export function encodeComment(comment: string): Uint8Array {
+  return encode(userdata, [commentItem(comment)]);
+}
+
+function commentItem(comment: string): UserdataItem {
   const item = textItem(COMMENT, comment);
   if (item.value.length > COMMENT_BYTES + 1) {
     throw new NftError(`a comment of ${item.value.length - 1} bytes (at most ${COMMENT_BYTES}): ${comment}`);
   }
-  return encode(userdata, [item]);
+  return item;
 }
 
 /** NFT_USERDATA_MAXLEN is 256, less the item's header and the text's NUL. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Codec, decode, encode, WireError } from '@heddle/wire';
 import fc from 'fast-check';
+import listings from '../vectors/linux-6.18.json' with { type: 'json' };
 import captures from '../vectors/nft-1.0.6.json' with { type: 'json' };
 import { chainMessage } from './chain.ts';
 import { elementsMessage } from './element.ts';
@@ -33,6 +34,11 @@ const messages = captures.flatMap(({ command, messages }) =>
   messages.map(({ message, hex }) => ({ command, message, bytes: Uint8Array.from(Buffer.from(hex, 'hex')) })),
 );
 
+const listed = listings.map(({ message, hex }) => ({
+  message,
+  bytes: Uint8Array.from(Buffer.from(hex, 'hex')),
+}));
+
 describe('what nft 1.0.6 sends', () => {
   for (const { command, message, bytes } of messages) {
     test(`${message} of: ${command}`, () => {
@@ -46,8 +52,23 @@ describe('what nft 1.0.6 sends', () => {
   }
 });
 
+describe('what Linux 6.18 lists', () => {
+  for (const name of Object.keys(CODECS).filter((each) => each.startsWith('NEW'))) {
+    test(name, () => {
+      const codec = CODECS[name] as Codec<object, object>;
+      const bodies = listed.filter(({ message }) => message === name);
+      assert.ok(bodies.length > 0);
+      for (const { bytes } of bodies) {
+        const value = decode(codec, bytes);
+        assert.doesNotMatch(JSON.stringify(value, plain), /"unknown"|"expr":"raw"/);
+        assert.deepEqual(decode(codec, encode(codec, value)), value);
+      }
+    });
+  }
+});
+
 test('a message that is cut off is refused as malformed, or read without its last attributes', () => {
-  for (const { message, bytes } of messages) {
+  for (const { message, bytes } of [...messages, ...listed]) {
     const codec = CODECS[message] as Codec<object, object>;
     for (let length = 0; length < bytes.length; length++) {
       try {

@@ -47,6 +47,9 @@ export const setMessage = headed(
     gcInterval: attr(12, u32be),
     userdata: attr(13, rest),
     handle: attr(16, handleOf(u64be)),
+    /** The implementation's symbol, and how many elements there are; since Linux 6.17. */
+    type: attr(19, cstring),
+    count: attr(20, u32be),
     expression: nested(attr(17, statefulExpression)),
     expressions: nested(attr(18, statefulExpressions)),
   }),

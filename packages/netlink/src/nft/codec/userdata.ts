@@ -2,7 +2,7 @@
  * What `nft` keeps beside its objects: type and length in a byte each, then the value — libnftnl, udata.h.
  * The kernel stores the bytes and knows nothing of them.
  */
-import { type Codec, cstring, encode, u8, u32, WireError } from '@heddle/wire';
+import { type Codec, cstring, decode, encode, u8, u32, WireError } from '@heddle/wire';
 
 /** NFTNL_UDATA_*_COMMENT: of tables, chains, rules, elements and named objects. */
 export const COMMENT = 0;
@@ -62,4 +62,14 @@ export function commentIn(items: readonly UserdataItem[], type: number): string 
   if (item === undefined) return undefined;
   const nul = item.value.indexOf(0);
   return new TextDecoder().decode(nul === -1 ? item.value : item.value.subarray(0, nul));
+}
+
+/** The items of user data that anyone may have written: none where it is not of this form. */
+export function itemsOf(bytes: Uint8Array): readonly UserdataItem[] {
+  try {
+    return decode(userdata, bytes);
+  } catch (error) {
+    if (error instanceof WireError) return [];
+    throw error;
+  }
 }
