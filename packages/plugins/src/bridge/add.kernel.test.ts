@@ -214,3 +214,27 @@ test("what an ADD left that died is replaced; a stranger's link of that name is 
   await lab.del({ config: base, container });
   assert.ok(await lab.host.session.links.find('other0'));
 });
+
+test('sixty-four ADDs at once on a network that is not there yet, and as many DELs', async () => {
+  let next = 1;
+  const ipam = new StubIpam(() => {
+    next++;
+    return { ips: [{ address: `10.1.2.${next}/24` }, { address: `fd00::${next.toString(16)}/64` }] };
+  });
+  using lab = new PluginLab([bridge, ipam.plugin]);
+  const config = { ...layer3, ipMasq: true, macspoofchk: true };
+  const requests = Array.from({ length: 64 }, () => ({ config, container: lab.container() }));
+  const results = await Promise.all(requests.map((request) => lab.add(request)));
+  const ports = await lab.host.session.links.list({ master: 'br0' });
+  assert.equal(ports.length, 64);
+  assert.equal(
+    new Set(results.map(({ interfaces }) => interfaces?.[0]?.mac)).size,
+    1,
+    'one bridge, one address',
+  );
+  await Promise.all(requests.map((request, at) => lab.check({ ...request, prevResult: results[at] })));
+  await Promise.all(requests.map((request, at) => lab.del({ ...request, prevResult: results[at] })));
+  assert.deepEqual(await lab.host.session.links.list({ kind: 'veth' }), []);
+  assert.equal(ipam.held.size, 0);
+  assert.doesNotMatch(lab.host.run('nft', 'list', 'ruleset'), /net: net1/);
+});

@@ -124,11 +124,9 @@ async function addGateway(
   return link;
 }
 
-async function checkSources({ host, container, attachment, undo }: Call, pair: VethPair): Promise<void> {
-  const { mac } = await container.links.get(pair.containerIndex);
-  if (mac === undefined) return;
+async function checkSources({ host, attachment, undo }: Call, pair: VethPair): Promise<void> {
   undo.push('remove the check of source addresses', () => removeSpoofCheck(host, attachment));
-  await addSpoofCheck(host, attachment, { hostLink: pair.host.name, mac });
+  await addSpoofCheck(host, attachment, { hostLink: pair.host.name, mac: pair.containerMac });
 }
 
 async function masquerade(call: Call, addresses: readonly PlannedAddress[]): Promise<void> {
@@ -158,7 +156,13 @@ async function settle(
   }
   const settled = await awaitForwarding(host, pair.host.index, bridge.index);
   const inside = await container.links.get(pair.containerIndex);
-  if (settled.forwards && hasIpam(config)) await announce(container, inside);
+  if (!settled.forwards) {
+    call.warn(
+      `the spanning tree of ${config.bridge} holds ${settled.port.name} back for now: nothing is announced`,
+    );
+  } else if (hasIpam(config)) {
+    await announce(container, inside);
+  }
   return { bridge: settled.bridge, port: settled.port, container: inside };
 }
 

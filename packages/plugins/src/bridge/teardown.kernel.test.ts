@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ownerTag, tagKey } from '@heddle/cni/plugin';
+import type { KernelSession } from '@heddle/netlink';
 import { PluginLab, Sabotage, StubIpam } from '../testing/index.ts';
 import { bridge } from './index.ts';
 
@@ -114,6 +115,30 @@ test('an ADD that fails at any request to the kernel leaves nothing', async (t) 
   }
   t.diagnostic(`failed at each of: ${steps.join(', ')}`);
   for (const step of ['links.add', 'links.set', 'batch', 'links.get']) assert.ok(steps.includes(step), step);
+});
+
+test('DEL takes down what an ADD left that was killed at any request to the kernel; so does the next ADD', async () => {
+  const { lab: made, ipam, clean } = await warmLab();
+  using lab = made;
+  for (let at = 1; ; at++) {
+    using container = lab.container('pod');
+    const sabotage = new Sabotage(at, 'dies');
+    const wrap = (session: KernelSession) => sabotage.wrap(session);
+    await sabotage.outcome(lab.run({ command: 'ADD', config, container, wrap }));
+    if (sabotage.failed === undefined) break;
+    const what = `request ${at}, ${sabotage.failed}`;
+    // The runtime gives up on the container, or tries again in a new one.
+    if (at % 2 === 0) {
+      using other = lab.container('pod');
+      await lab.add({ config, container: other });
+      await lab.del({ config, container: other });
+      assert.equal(await container.session.links.find('eth0'), undefined, what);
+    } else {
+      await lab.del({ config, container });
+    }
+    assert.equal(ipam.held.size, 0, what);
+    assert.equal(lab.hostState(), clean, what);
+  }
 });
 
 test('an ADD whose IPAM fails, twenty times, leaves no port and no address', async () => {

@@ -24,6 +24,8 @@ export interface VethPair {
   readonly host: Link;
   /** Index of the container's end, in the container; down. */
   readonly containerIndex: number;
+  /** Hardware address of the container's end. */
+  readonly containerMac: Mac;
 }
 
 /**
@@ -36,13 +38,14 @@ export interface VethPair {
  */
 export async function createVeth(call: AddCall<unknown>, options: VethOptions): Promise<VethPair> {
   const { host, container, ifName, undo } = call;
-  const name = await addPair(call, options);
+  const containerMac = options.mac ?? randomMac(call.random);
+  const name = await addPair(call, { ...options, mac: containerMac });
   undo.push(`delete link ${name}`, () => host.links.delete(name));
   const link = await host.links.get(name);
   // Routers must not configure the host through a container's link.
   await trySysctl(host, `net/ipv6/conf/${name}/accept_ra`, '0');
   const containerIndex = link.parent ?? (await container.links.get(ifName)).index;
-  return { host: link, containerIndex };
+  return { host: link, containerIndex, containerMac };
 }
 
 /**
@@ -64,7 +67,10 @@ export function randomMac(random: Random): Mac {
   return Mac.fromBytes(bytes);
 }
 
-async function addPair(call: AddCall<unknown>, { mac, mtu, master }: VethOptions): Promise<string> {
+async function addPair(
+  call: AddCall<unknown>,
+  { mac, mtu, master }: VethOptions & { readonly mac: Mac },
+): Promise<string> {
   const { host, container, ifName, attachment, random } = call;
   const size = mtu === undefined || mtu === 0 ? {} : { mtu };
   let attempt = 0;
@@ -78,7 +84,7 @@ async function addPair(call: AddCall<unknown>, { mac, mtu, master }: VethOptions
         mac: randomMac(random),
         master,
         ...size,
-        peer: { name: ifName, netns: container.handle, mac: mac ?? randomMac(random), ...size },
+        peer: { name: ifName, netns: container.handle, mac, ...size },
       });
       return name;
     } catch (error) {

@@ -8,7 +8,7 @@ export {
   PluginLab,
 } from './plugin-lab.ts';
 export { ReferencePlugins } from './reference.ts';
-export { Sabotage, SabotageError } from './sabotage.ts';
+export { Sabotage, SabotageError, type SabotageKind } from './sabotage.ts';
 export { type StubAnswer, StubIpam } from './stub-ipam.ts';
 export { TestNetns } from './test-netns.ts';
 export { type Datagram, UdpEndpoint } from './udp-endpoint.ts';

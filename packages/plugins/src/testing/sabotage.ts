@@ -8,8 +8,13 @@ export class SabotageError extends HeddleError {
 }
 
 /**
- * Counts what is asked of the kernel through the sessions that it wraps, and makes the n-th request fail. All
- * others work, those of the undoing included.
+ * How an operation ends: it `fails` at the request, with all requests after it working, those of the undoing
+ * included; or it `dies` there, as a process does that is killed: the request and all after it never return.
+ */
+export type SabotageKind = 'fails' | 'dies';
+
+/**
+ * Counts what is asked of the kernel through the sessions that it wraps, and sabotages the n-th request.
  *
  * @example
  * const sabotage = new Sabotage(3);
@@ -21,10 +26,22 @@ export class Sabotage {
   /** What was asked when it failed, such as `links.add`. */
   failed: string | undefined;
   readonly #at: number;
+  readonly #kind: SabotageKind;
+  readonly #death = Promise.withResolvers<void>();
 
-  /** @param at counts from 1; 0 never fails */
-  constructor(at: number) {
+  /** @param at counts from 1; 0 sabotages nothing */
+  constructor(at: number, kind: SabotageKind = 'fails') {
     this.#at = at;
+    this.#kind = kind;
+  }
+
+  /**
+   * Waits for an operation to end.
+   *
+   * @returns what it gives, or `undefined` when it died
+   */
+  outcome<T>(operation: Promise<T>): Promise<T | undefined> {
+    return Promise.race([operation, this.#death.promise.then(() => undefined)]);
   }
 
   /** The same session, watched. */
@@ -67,8 +84,10 @@ export class Sabotage {
       this.asked++;
       if (this.asked === this.#at) {
         this.failed = what;
-        throw new SabotageError(`${what}: sabotaged`);
+        if (this.#kind === 'fails') throw new SabotageError(`${what}: sabotaged`);
+        this.#death.resolve();
       }
+      if (this.#kind === 'dies' && this.failed !== undefined) return new Promise(() => {});
       return method.apply(target, args);
     };
   }
