@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Addr, Prefix } from '@heddle/netaddr';
 import { NetlinkError } from '../core/netlink-error.ts';
-import { type Lab, openLab } from '../kernel-lab.ts';
+import { type Lab, openLab } from '../lab/kernel-lab.ts';
 
 async function labWithLink(): Promise<Lab> {
   const lab = openLab();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Addr } from '@heddle/netaddr';
-import { type Lab, only, openLab } from '../kernel-lab.ts';
+import { type Lab, only, openLab } from '../lab/kernel-lab.ts';
 import { type Flow, IPS } from './flow.ts';
 
 const UDP = ['-p', 'udp', '-s', '10.0.0.1', '-d', '10.0.0.2', '-t', '100'];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Addr, Mac } from '@heddle/netaddr';
 import { NetlinkError } from '../core/netlink-error.ts';
-import { only, openLab } from '../kernel-lab.ts';
+import { only, openLab } from '../lab/kernel-lab.ts';
 
 const MAC = Mac.parse('0a:58:0a:01:00:02');
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Addr, Prefix } from '@heddle/netaddr';
 import { NetlinkError } from '../core/netlink-error.ts';
-import { type Lab, only, openLab } from '../kernel-lab.ts';
+import { type Lab, only, openLab } from '../lab/kernel-lab.ts';
 import type { Nexthop } from './route.ts';
 
 /** A link up, with 10.0.0.1/24 and fd00::1/64. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Prefix } from '@heddle/netaddr';
 import { NetlinkError } from '../core/netlink-error.ts';
-import { openLab } from '../kernel-lab.ts';
+import { openLab } from '../lab/kernel-lab.ts';
 
 test('a fresh namespace has the rules that every one has', async () => {
   using lab = openLab();

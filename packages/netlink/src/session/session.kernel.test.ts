@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { Addr, Mac, Prefix } from '@heddle/netaddr';
 import { AF, currentNetns, recv, SOCK, SysError, socket } from '@heddle/sys';
 import { NetlinkError } from '../core/netlink-error.ts';
-import { openLab } from '../kernel-lab.ts';
+import { openLab } from '../lab/kernel-lab.ts';
 import type { KernelEvent } from './events.ts';
 import { openSession } from './session.ts';
 

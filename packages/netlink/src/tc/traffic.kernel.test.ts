@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NetlinkError } from '../core/netlink-error.ts';
-import { type Lab, openLab } from '../kernel-lab.ts';
+import { type Lab, openLab } from '../lab/kernel-lab.ts';
 import { TC_H, tcHandle } from './handle.ts';
 import { burstTicks } from './kinds/rate.ts';
 

@@ -6,6 +6,7 @@ import {
   attr,
   attrs,
   bool,
+  type Codec,
   flag,
   type Input,
   struct,
@@ -15,6 +16,17 @@ import {
   u32be,
   type Value,
 } from '@heddle/wire';
+
+/** IFLA_VXLAN_TTL_INHERIT: a byte in what the kernel says, but an attribute without payload in what it takes. */
+const inheritance: Codec<boolean> = {
+  name: 'flag',
+  size: undefined,
+  read: (window, start, end) => start === end || window.bytes[start] !== 0,
+  // The kernel takes no "no"; it is left out of requests.
+  write: (writer, value) => {
+    if (!value) writer.reserve(1);
+  },
+};
 
 /** Data of a VXLAN interface, as it is in messages: addresses have an attribute for either family. */
 export const vxlan = attrs('IFLA_VXLAN', {
@@ -40,7 +52,7 @@ export const vxlan = attrs('IFLA_VXLAN', {
   groupPolicy: attr(23, flag),
   external: attr(25, bool(u8)),
   flowLabel: attr(26, u32be),
-  ttlInherit: attr(28, flag),
+  ttlInherit: attr(28, inheritance),
   dontFragment: attr(29, u8),
   vniFilter: attr(30, bool(u8)),
 });
@@ -74,6 +86,8 @@ export function vxlanAttributes(spec: VxlanSpec, link: number | undefined): Inpu
   const { remote, local, ...data } = spec;
   return {
     ...data,
+    // Its presence says yes.
+    ttlInherit: data.ttlInherit || undefined,
     link,
     ...(remote && { [`remote${remote.family}`]: remote }),
     ...(local && { [`local${local.family}`]: local }),

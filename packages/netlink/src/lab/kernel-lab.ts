@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createNetns, type NetnsHandle, runInNetns } from '@heddle/sys';
-import { type KernelSession, openSession } from './session/session.ts';
+import { type KernelSession, openSession } from '../session/session.ts';
 
 /** A fresh namespace with a session in it. Both end with it. */
 export interface Lab extends Disposable {
