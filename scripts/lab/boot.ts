@@ -1,0 +1,111 @@
+/** Boots the lab's machine for one command: an emulated one, since nested virtualisation is rarely to be had. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { CHANNEL, FrameReader } from './frames.ts';
+import { initramfs, type Job } from './initramfs.ts';
+import type { Kernel } from './kernel.ts';
+
+/** A command for the guest, and who gets what it writes. */
+export interface GuestRun extends Job {
+  readonly onOutput?: (bytes: Buffer) => void;
+  readonly onError?: (bytes: Buffer) => void;
+  /** What the command writes to its file descriptor 3. */
+  readonly onReport?: (bytes: Buffer) => void;
+  /** After so many seconds the machine is ended. */
+  readonly limit?: number;
+}
+
+/**
+ * Runs one command in a fresh machine, which sees all files of this one and leaves none of them changed.
+ *
+ * @returns the command's exit status; 128 and the signal's number when one ended it
+ * @throws {Error} when the machine ends without one; with the end of its console
+ */
+export async function runInGuest(kernel: Kernel, run: GuestRun): Promise<number> {
+  const workshop = mkdtempSync(join(tmpdir(), 'heddle-lab-'));
+  try {
+    const initrd = join(workshop, 'initrd');
+    writeFileSync(initrd, initramfs(kernel, run, workshop));
+    return await boot(kernel, initrd, run);
+  } finally {
+    rmSync(workshop, { recursive: true, force: true });
+  }
+}
+
+const PROGRAM = 'qemu-system-x86_64';
+/** How much of the console an error shows. */
+const TAIL = 4000;
+const PORT_FD = 3;
+const CONSOLE_FD = 4;
+
+const COMMAND_LINE = [
+  'console=ttyS0 quiet',
+  // A panic ends the machine at once.
+  'panic=-1 reboot=t',
+  // What takes time in an emulated machine, or is of no use there.
+  'mitigations=off apparmor=0 audit=0 nokaslr tsc=reliable no_timer_check random.trust_cpu=on cryptomgr.notests=1',
+  'initcall_blacklist=jent_mod_init,load_system_certificate_list',
+].join(' ');
+
+function boot(kernel: Kernel, initrd: string, { terminal, limit, ...run }: GuestRun): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const qemu = startQemu(kernel, initrd, terminal);
+  const kill = () => qemu.kill('SIGKILL');
+  const timer = limit === undefined ? undefined : setTimeout(kill, limit * 1000);
+  process.once('exit', kill);
+
+  let status: number | undefined;
+  let said = '';
+  const frames = new FrameReader();
+  portOf(qemu).on('data', (piece: Buffer) => {
+    for (const { channel, bytes } of frames.read(piece)) {
+      if (channel === CHANNEL.output) run.onOutput?.(bytes);
+      if (channel === CHANNEL.error) run.onError?.(bytes);
+      if (channel === CHANNEL.report) run.onReport?.(bytes);
+      if (channel !== CHANNEL.status) continue;
+      status = bytes.readUInt8();
+      kill();
+    }
+  });
+  for (const stream of [qemu.stderr, qemu.stdio[CONSOLE_FD] as Readable | undefined]) {
+    stream?.on('data', (piece: Buffer) => {
+      said = `${said}${piece}`.slice(-TAIL);
+    });
+  }
+  qemu.once('error', reject);
+  qemu.once('close', (code, signal) => {
+    clearTimeout(timer);
+    process.off('exit', kill);
+    if (status !== undefined) resolve(status);
+    else reject(new Error(`the lab's machine ended too soon (${signal ?? code}):\n${said}`));
+  });
+  return promise;
+}
+
+function startQemu(kernel: Kernel, initrd: string, terminal: boolean): ChildProcess {
+  const machine = [
+    // KVM inside a virtual machine may hang where it does not fail, so it is not tried.
+    ...['-accel', 'tcg', '-machine', 'q35,usb=off', '-cpu', 'max', '-smp', '2', '-m', '2G'],
+    ...['-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot'],
+    ...['-kernel', kernel.image, '-initrd', initrd, '-append', COMMAND_LINE],
+    ...['-fsdev', 'local,id=host,path=/,security_model=none,readonly=on,multidevs=remap'],
+    ...['-device', 'virtio-9p-pci,fsdev=host,mount_tag=host'],
+    ...['-device', 'virtio-serial-pci', '-chardev', `socket,id=port,fd=${PORT_FD}`],
+    ...['-device', 'virtserialport,chardev=port', '-serial', 'chardev:console', '-chardev'],
+    terminal ? 'stdio,id=console,signal=off' : `socket,id=console,fd=${CONSOLE_FD}`,
+  ];
+  const user = terminal ? 'inherit' : 'ignore';
+  // However this process ends, the machine ends with it.
+  return spawn('setpriv', ['--pdeathsig', 'KILL', '--', PROGRAM, ...machine], {
+    stdio: [user, user, 'pipe', 'pipe', terminal ? 'ignore' : 'pipe'],
+  });
+}
+
+function portOf(qemu: ChildProcess): Readable {
+  const port = qemu.stdio[PORT_FD];
+  if (!port || !('on' in port)) throw new Error(`${PROGRAM} has no port`);
+  return port as Readable;
+}

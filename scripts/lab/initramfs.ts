@@ -1,0 +1,67 @@
+/** What the guest has before it sees the host's files: its init, the modules that lead to them, and its job. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { CHARACTER_DEVICE, type CpioEntry, cpio, DIRECTORY, FILE } from './cpio.ts';
+import type { Kernel } from './kernel.ts';
+
+/** What to run in the guest. */
+export interface Job {
+  /** The program, found along `PATH`, and its arguments. */
+  readonly command: readonly string[];
+  /** A folder of the host. */
+  readonly directory: string;
+  readonly environment: Readonly<Record<string, string>>;
+  /** Whether the command talks to the machine's console in place of pipes. */
+  readonly terminal: boolean;
+}
+
+/** Compiles the init and packs all up. `init.c` says how a job is written. */
+export function initramfs(kernel: Kernel, job: Job, workshop: string): Uint8Array {
+  const init = join(workshop, 'init');
+  execFileSync('cc', ['-static', '-Os', '-Wall', '-Wextra', '-Werror', '-o', init, INIT_SOURCE]);
+  const modules = modulesFor(NEEDED, kernel);
+  return cpio([
+    ...['dev', 'modules', 'root'].map((name): CpioEntry => ({ name, mode: DIRECTORY | 0o755 })),
+    { name: 'dev/console', mode: CHARACTER_DEVICE | 0o600, device: [5, 1] },
+    { name: 'init', mode: FILE | 0o755, content: readFileSync(init) },
+    { name: 'job', mode: FILE | 0o644, content: jobText(kernel, job) },
+    ...modules.map((path, index): CpioEntry => {
+      // The init loads them in the order of their names.
+      const name = `modules/${String(index).padStart(2, '0')}-${basename(path)}`;
+      return { name, mode: FILE | 0o644, content: readFileSync(join(kernel.modules, path)) };
+    }),
+  ]);
+}
+
+const INIT_SOURCE = new URL('init.c', import.meta.url).pathname;
+const NEEDED = ['virtio_pci', 'virtio_console', '9pnet_virtio', '9p', 'overlay'];
+
+function jobText(kernel: Kernel, { command, directory, environment, terminal }: Job): Uint8Array {
+  const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+  const strings = [
+    kernel.release,
+    kernel.modules,
+    directory,
+    terminal ? 'terminal' : 'pipes',
+    ...variables,
+    '',
+    ...command,
+  ];
+  return Buffer.from(strings.map((text) => `${text}\0`).join(''));
+}
+
+/** The files of these modules and of those that they need, in the order of loading. What is built in has none. */
+function modulesFor(names: readonly string[], kernel: Kernel): readonly string[] {
+  const files = new Map<string, readonly string[]>();
+  for (const line of readFileSync(join(kernel.modules, 'modules.dep'), 'utf8').split('\n')) {
+    const [path = '', needs = ''] = line.split(':');
+    // depmod names what is needed last first.
+    files.set(moduleName(path), [...needs.split(' ').filter(Boolean).reverse(), path]);
+  }
+  return [...new Set(names.flatMap((name) => files.get(name) ?? []))];
+}
+
+function moduleName(path: string): string {
+  return basename(path, '.ko').replaceAll('-', '_');
+}
