@@ -1,5 +1,5 @@
 /** struct ifaddrmsg, IFA_*, struct ifa_cacheinfo — linux/if_addr.h */
-import { addr, attr, attrs, cstring, headed, type Input, struct, u8, u32, type Value } from '@heddle/wire';
+import { addr, attr, attrs, cstring, headed, struct, u8, u32, type Value } from '@heddle/wire';
 
 /** struct ifaddrmsg */
 const ifaddrmsg = struct('ifaddrmsg', { family: u8, prefixLength: u8, flags: u8, scope: u8, index: u32 });
@@ -23,8 +23,6 @@ export const addressMessage = headed(
 );
 /** An address as the kernel describes it. */
 export type AddressMessage = Value<typeof addressMessage>;
-/** What a request about an address is written from. */
-export type AddressRequest = Input<typeof addressMessage>;
 
 /** IFA_F_* */
 export const IFA_F = {

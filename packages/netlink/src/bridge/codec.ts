@@ -1,5 +1,5 @@
 /** AF_BRIDGE messages about links: IFLA_BRIDGE_*, struct bridge_vlan_info — linux/if_bridge.h */
-import { attr, attrs, cstring, headed, type Input, many, struct, u16, u32, type Value } from '@heddle/wire';
+import { attr, attrs, cstring, headed, many, struct, u16, u32, type Value } from '@heddle/wire';
 import { ifinfomsg } from '../link/fields.ts';
 import { brport } from './port-codec.ts';
 
@@ -22,8 +22,6 @@ export const bridgeMessage = headed(
 );
 /** A port as its bridge describes it. */
 export type BridgeMessage = Value<typeof bridgeMessage>;
-/** What a request about a port is written from. */
-export type BridgeRequest = Input<typeof bridgeMessage>;
 
 /** BRIDGE_FLAGS_*: whether the bridge or the link itself is meant. */
 export const BRIDGE_FLAGS = { MASTER: 1, SELF: 2 } as const;

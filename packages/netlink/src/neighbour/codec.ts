@@ -4,7 +4,6 @@ import {
   attr,
   attrs,
   headed,
-  type Input,
   i32,
   pad,
   rest,
@@ -43,8 +42,6 @@ export const neighbourMessage = headed(
 );
 /** A neighbour or forwarding entry as the kernel describes it. */
 export type NeighbourMessage = Value<typeof neighbourMessage>;
-/** What a request about one is written from. */
-export type NeighbourRequest = Input<typeof neighbourMessage>;
 
 /** NUD_* */
 export const NUD = {
@@ -68,6 +65,3 @@ export const NTF = {
   STICKY: 0x40,
   ROUTER: 0x80,
 } as const;
-
-/** RTN_*, in the header of some families. */
-export const RTN_UNICAST = 1;

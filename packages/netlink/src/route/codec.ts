@@ -10,7 +10,6 @@ import {
   cstring,
   encode,
   headed,
-  type Input,
   i32,
   need,
   oneOf,
@@ -165,8 +164,6 @@ export const routeMessage = headed(
 );
 /** A route as the kernel describes it. */
 export type RouteMessage = Value<typeof routeMessage>;
-/** What a request about a route is written from. */
-export type RouteRequest = Input<typeof routeMessage>;
 
 /** RTM_F_* */
 export const RTM_F = { CLONED: 0x200, LOOKUP_TABLE: 0x1000 } as const;

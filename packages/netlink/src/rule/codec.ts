@@ -6,7 +6,6 @@ import {
   bool,
   cstring,
   headed,
-  type Input,
   oneOf,
   pad,
   struct,
@@ -63,8 +62,6 @@ export const ruleMessage = headed(
 );
 /** A rule as the kernel describes it. */
 export type RuleMessage = Value<typeof ruleMessage>;
-/** What a request about a rule is written from. */
-export type RuleRequest = Input<typeof ruleMessage>;
 
 /** FIB_RULE_INVERT */
 export const FIB_RULE_INVERT = 0x2;

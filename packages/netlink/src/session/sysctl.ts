@@ -42,9 +42,17 @@ export function kernelSysctl(netns: () => NetnsHandle | undefined): Sysctl {
   };
 }
 
-/** The file of a parameter. */
+/**
+ * The file of a parameter.
+ *
+ * @throws {SysError} ENOENT for a name that leads out of /proc/sys
+ */
 export function pathOf(name: string): string {
   const separator = /[./]/.exec(name)?.[0];
   const path = separator === '.' ? name.replace(/[./]/g, (sign) => (sign === '.' ? '/' : '.')) : name;
-  return `/proc/sys/${path}`;
+  const file = `/proc/sys/${path}`;
+  if (path.split('/').includes('..')) throw new SysError({ syscall: 'open', errnum: ENOENT, path: file });
+  return file;
 }
+
+const ENOENT = 2;
