@@ -24,7 +24,10 @@ export interface Packets extends Disposable {
   send(link: LinkRef, frame: Uint8Array): Promise<void>;
 }
 
-/** Frames out of the links of a namespace of this machine, through one socket, opened by the first. */
+/**
+ * Frames out of the links of a namespace of this machine, through one socket, opened by the first. Closing
+ * a packet socket costs some ten milliseconds, in which the kernel waits for those who may still see it.
+ */
 export function kernelPackets(netns: () => NetnsHandle | undefined, indexOf: IndexOf): Packets {
   let fd: Fd | undefined;
   return {
