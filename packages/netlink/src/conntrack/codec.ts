@@ -21,7 +21,7 @@ import { NFNL_SUBSYS, nfgenmsg } from '../nft/codec/nfgenmsg.ts';
 export const IPCTNL_MSG = { NEW: 0, GET: 1, DELETE: 2 } as const;
 
 /** CTA_IP_*, CTA_PROTO_*, CTA_TUPLE_*: one direction of a flow. Ports and ICMP fields depend on the protocol. */
-export const tupleAttrs = attrs('CTA_TUPLE', {
+const tupleAttrs = attrs('CTA_TUPLE', {
   ip: attr(
     1,
     attrs('CTA_IP', {

@@ -16,7 +16,8 @@ export {
   set,
   table,
 } from './changes.ts';
-export type { Expression, RawExpression, StatefulExpression } from './codec/expressions.ts';
+export type { RawExpression } from './codec/expression-list.ts';
+export type { Expression, StatefulExpression } from './codec/expressions.ts';
 export { compile } from './compile.ts';
 export type { KeyType, OtherType, Scalar, TypeName } from './key-types.ts';
 export { formatKey, type KeyPart, type KeyRange, type KeyValue } from './key-values.ts';

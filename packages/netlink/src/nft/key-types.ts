@@ -41,7 +41,7 @@ export function typeInfo(type: KeyType): TypeInfo {
 }
 
 /** The type with this number, by name where it has one of this length. */
-export function typeOf(number: number, length: number): KeyType {
+function typeOf(number: number, length: number): KeyType {
   for (const [name, info] of Object.entries(TYPES)) {
     if (info.number === number && info.length === length) return name as TypeName;
   }

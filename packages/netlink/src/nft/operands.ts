@@ -10,7 +10,7 @@ import type { KeyType } from './key-types.ts';
 type Source<N> = Omit<Extract<Expression, { expr: N }>, 'dreg' | 'sreg' | 'unknown'>;
 
 /** Where a field is read from: an expression without its destination. */
-export type Load = Source<'payload'> | Source<'meta'> | Source<'ct'> | Source<'fib'> | Source<'numgen'>;
+type Load = Source<'payload'> | Source<'meta'> | Source<'ct'> | Source<'fib'> | Source<'numgen'>;
 
 /** A protocol that a packet must be of. */
 export type Need =

@@ -4,7 +4,7 @@ import { handleOf } from './data.ts';
 import { nfgenmsg } from './nfgenmsg.ts';
 
 /** NFTA_HOOK_*; what `number` means depends on the family. */
-export const hookAttrs = attrs('NFTA_HOOK', {
+const hookAttrs = attrs('NFTA_HOOK', {
   number: attr(1, u32be),
   priority: attr(2, i32be),
   device: attr(3, cstring),

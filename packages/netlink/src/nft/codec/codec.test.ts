@@ -1,3 +1,7 @@
+/**
+ * The codecs against messages as they were: `vectors/nft-1.0.6.json` holds what nft sent for each command
+ * (`strace -e trace=sendmsg -e write=all nft -f -`), `vectors/linux-6.18.json` what the kernel then listed.
+ */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { type Codec, decode, encode, WireError } from '@heddle/wire';

@@ -2,7 +2,7 @@
 import { attr, attrs, type Codec, cstring, i32be, mapped, oneOf, rest, type Value } from '@heddle/wire';
 
 /** NF_DROP, NF_ACCEPT, enum nft_verdicts */
-export const verdictCode = oneOf(i32be, {
+const verdictCode = oneOf(i32be, {
   drop: 0,
   accept: 1,
   queue: 3,
@@ -14,7 +14,7 @@ export const verdictCode = oneOf(i32be, {
 });
 
 /** NFTA_VERDICT_* */
-export const verdictAttrs = attrs('NFTA_VERDICT', { code: attr(1, verdictCode), chain: attr(2, cstring) });
+const verdictAttrs = attrs('NFTA_VERDICT', { code: attr(1, verdictCode), chain: attr(2, cstring) });
 
 /** NFTA_DATA_*: bytes or a verdict. */
 export const data = attrs('NFTA_DATA', { value: attr(1, rest), verdict: attr(2, verdictAttrs) });

@@ -12,14 +12,15 @@ import {
   type Value,
 } from '@heddle/wire';
 import { data } from './data.ts';
-import { nested, statefulExpression, statefulExpressions } from './expressions.ts';
+import { nested } from './expression-list.ts';
+import { statefulExpression, statefulExpressions } from './expressions.ts';
 import { nfgenmsg } from './nfgenmsg.ts';
 
 /** NFT_SET_ELEM_* */
 export const NFT_SET_ELEM = { INTERVAL_END: 1, CATCHALL: 2 } as const;
 
 /** NFTA_SET_ELEM_*; times in milliseconds. */
-export const elementAttrs = attrs('NFTA_SET_ELEM', {
+const elementAttrs = attrs('NFTA_SET_ELEM', {
   flags: attr(3, u32be),
   timeout: attr(4, u64be),
   expiration: attr(5, u64be),

@@ -4,27 +4,10 @@
  * Attributes are declared in the order in which `nft` writes them. An expression that is not declared here
  * keeps its attributes as bytes.
  */
-import {
-  type Attribute,
-  attr,
-  attrs,
-  type Codec,
-  choice,
-  cstring,
-  elements,
-  mapped,
-  oneOf,
-  rest,
-  u8,
-  u16be,
-  u32be,
-  u64be,
-  type Value,
-} from '@heddle/wire';
+import { attr, attrs, cstring, oneOf, rest, u8, u16be, u32be, u64be } from '@heddle/wire';
 import { data } from './data.ts';
-
-/** NFTA_LIST_ELEM: the type of every item of a list. */
-export const LIST_ELEM = 1;
+import { listOf, nested, type OneOf, oneExpression } from './expression-list.ts';
+import { ctKey, metaKey } from './packet-keys.ts';
 
 const register = u32be;
 const fibResult = oneOf(u32be, { oif: 1, oifname: 2, type: 3 });
@@ -38,66 +21,6 @@ const rejectType = oneOf(u32be, { icmp: 0, 'tcp-reset': 1, icmpx: 2 });
 const limitType = oneOf(u32be, { packets: 0, bytes: 1 });
 const dynsetOp = oneOf(u32be, { add: 0, update: 1, delete: 2 });
 const byteorderOp = oneOf(u32be, { ntoh: 0, hton: 1 });
-
-/** enum nft_meta_keys */
-const metaKey = oneOf(u32be, {
-  length: 0,
-  protocol: 1,
-  priority: 2,
-  mark: 3,
-  iif: 4,
-  oif: 5,
-  iifname: 6,
-  oifname: 7,
-  iiftype: 8,
-  oiftype: 9,
-  skuid: 10,
-  skgid: 11,
-  nftrace: 12,
-  rtclassid: 13,
-  secmark: 14,
-  nfproto: 15,
-  l4proto: 16,
-  ibrname: 17,
-  obrname: 18,
-  pkttype: 19,
-  cpu: 20,
-  iifgroup: 21,
-  oifgroup: 22,
-  cgroup: 23,
-  random: 24,
-  secpath: 25,
-  iifkind: 26,
-  oifkind: 27,
-});
-
-/** enum nft_ct_keys */
-const ctKey = oneOf(u32be, {
-  state: 0,
-  direction: 1,
-  status: 2,
-  mark: 3,
-  secmark: 4,
-  expiration: 5,
-  helper: 6,
-  l3proto: 7,
-  src: 8,
-  dst: 9,
-  protocol: 10,
-  'proto-src': 11,
-  'proto-dst': 12,
-  labels: 13,
-  packets: 14,
-  bytes: 15,
-  avgpkt: 16,
-  zone: 17,
-  eventmask: 18,
-  'src-ip': 19,
-  'dst-ip': 20,
-  'src-ip6': 21,
-  'dst-ip6': 22,
-  id: 23,
-});
 
 /** Expressions that hold state, which elements of sets may carry. */
 const STATEFUL = {
@@ -311,56 +234,3 @@ const EXPRESSIONS = {
 export type Expression = OneOf<typeof EXPRESSIONS>;
 /** The expressions of a rule. */
 export const expressions = listOf<typeof EXPRESSIONS, Expression>(EXPRESSIONS);
-
-/** An expression that is not declared: its attributes as they are. */
-export interface RawExpression {
-  readonly expr: 'raw';
-  readonly name: string;
-  readonly attributes: Uint8Array;
-}
-
-/** Sets the nested flag on an attribute whose codec is not seen to be a set. */
-export function nested<A extends Attribute<unknown, never> | Attribute<never, never>>(attribute: A): A {
-  return { ...attribute, nested: true };
-}
-
-type Declared = Readonly<Record<string, Codec<object, never>>>;
-type OneOf<D extends Declared> =
-  | { readonly [N in keyof D]: { readonly expr: N } & Value<D[N]> }[keyof D]
-  | RawExpression;
-
-/** NFTA_EXPR_*, as the value that `choice` gives. */
-interface Named {
-  readonly name?: string;
-  readonly data?: Readonly<Record<string, object | undefined>>;
-}
-
-function oneExpression<D extends Declared, E>(declared: D): Codec<E> {
-  return mapped(namedExpression(declared), { read: (item) => flat<E>(declared, item), write: named<E> });
-}
-
-function listOf<D extends Declared, E>(declared: D): Codec<readonly E[]> {
-  return mapped(elements(LIST_ELEM, namedExpression(declared)), {
-    read: (items) => items.map((item) => flat<E>(declared, item)),
-    write: (items: readonly E[]) => items.map(named<E>),
-  });
-}
-
-function namedExpression(declared: Declared): Codec<Named> {
-  const codec: unknown = attrs('NFTA_EXPR', { name: attr(1, cstring), data: choice(2, 'name', declared) });
-  return codec as Codec<Named>;
-}
-
-function flat<E>(declared: Declared, { name = '', data: payload = {} }: Named): E {
-  // Expressions without attributes, such as notrack, have no NFTA_EXPR_DATA.
-  if (Object.hasOwn(declared, name)) return { expr: name, ...payload[name] } as E;
-  return { expr: 'raw', name, attributes: payload['raw'] ?? new Uint8Array(0) } as E;
-}
-
-function named<E>(expression: E): Named {
-  const { expr, ...attributes } = expression as { readonly expr: string };
-  if (expr === 'notrack') return { name: expr };
-  if (expr !== 'raw') return { name: expr, data: { [expr]: attributes } };
-  const { name, attributes: raw } = expression as RawExpression;
-  return { name, data: { raw } };
-}

@@ -2,7 +2,7 @@
 import { attr, attrs, headed, oneOf, struct, u8, u16be, u32be } from '@heddle/wire';
 
 /** NFPROTO_*: the family of a table, as `nft` names it. */
-export const family = oneOf(u8, { unspec: 0, inet: 1, ip: 2, arp: 3, netdev: 5, bridge: 7, ip6: 10 });
+const family = oneOf(u8, { unspec: 0, inet: 1, ip: 2, arp: 3, netdev: 5, bridge: 7, ip6: 10 });
 
 /** struct nfgenmsg. In answers `resource` holds the low half of the ruleset's generation. */
 export const nfgenmsg = struct('nfgenmsg', { family, version: u8, resource: u16be });

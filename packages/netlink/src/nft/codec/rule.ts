@@ -1,11 +1,12 @@
 /** NFTA_RULE_* — linux/netfilter/nf_tables.h, enum nft_rule_attributes */
 import { attr, attrs, cstring, headed, rest, u32be, u64be } from '@heddle/wire';
 import { handleOf } from './data.ts';
-import { expressions, nested } from './expressions.ts';
+import { nested } from './expression-list.ts';
+import { expressions } from './expressions.ts';
 import { nfgenmsg } from './nfgenmsg.ts';
 
 /** NFTA_RULE_COMPAT_*: the transport protocol that an iptables extension is told; flag 2 inverts. */
-export const compatAttrs = attrs('NFTA_RULE_COMPAT', { protocol: attr(1, u32be), flags: attr(2, u32be) });
+const compatAttrs = attrs('NFTA_RULE_COMPAT', { protocol: attr(1, u32be), flags: attr(2, u32be) });
 
 /** A rule: NFT_MSG_NEWRULE, GETRULE, DELRULE. */
 export const ruleMessage = headed(

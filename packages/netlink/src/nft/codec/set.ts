@@ -1,7 +1,8 @@
 /** NFTA_SET_* — linux/netfilter/nf_tables.h, enum nft_set_attributes */
 import { attr, attrs, cstring, elements, headed, rest, u32be, u64be } from '@heddle/wire';
 import { handleOf } from './data.ts';
-import { LIST_ELEM, nested, statefulExpression, statefulExpressions } from './expressions.ts';
+import { LIST_ELEM, nested } from './expression-list.ts';
+import { statefulExpression, statefulExpressions } from './expressions.ts';
 import { nfgenmsg } from './nfgenmsg.ts';
 
 /** NFT_SET_*: flags of a set. */
@@ -23,7 +24,7 @@ export const NFT_DATA_VERDICT = 0xffff_ff00;
 export const NFT_OBJECT_COUNTER = 1;
 
 /** NFTA_SET_DESC_*; `fields` are the lengths of a concatenation's components in bytes. */
-export const setDescription = attrs('NFTA_SET_DESC', {
+const setDescription = attrs('NFTA_SET_DESC', {
   size: attr(1, u32be),
   fields: attr(2, elements(LIST_ELEM, attrs('NFTA_SET_FIELD', { length: attr(1, u32be) }))),
 });
