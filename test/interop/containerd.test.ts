@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { leftovers } from '../support/leftovers.ts';
+import { assertUnchanged, leftovers } from '../support/leftovers.ts';
 import { Node } from '../support/node.ts';
 import { installPlugins } from '../support/plugin-directory.ts';
 import { missing } from '../support/programs.ts';
@@ -46,8 +46,12 @@ class Containerd {
     return cri;
   }
 
-  state(): string {
-    return leftovers(this.node, [join(this.#directory, 'ipam'), '/var/lib/cni/results']);
+  state(): readonly string[] {
+    return leftovers(this.node, [
+      join(this.#directory, 'ipam'),
+      { directory: '/var/lib/cni/results', startsWith: 'crinet-' },
+      { directory: '/var/lib/cni/results', startsWith: 'cni-loopback-' },
+    ]);
   }
 
   async close(): Promise<void> {
@@ -229,7 +233,7 @@ test('a pod runs on our plugins, its status has the addresses, its port answers,
   await cri.StopPodSandbox(sandbox);
   await cri.RemovePodSandbox(sandbox);
   assert.throws(fetch);
-  assert.equal(containerd.state(), before);
+  assertUnchanged(before, containerd.state());
 });
 
 test('eight pods at once get eight addresses', { skip }, async () => {
