@@ -2,6 +2,7 @@
  * Netlink attribute sets (`struct nlattr`, linux/netlink.h): each attribute is a 16-bit length, a
  * 16-bit type and a payload, padded to four bytes.
  */
+import { copyOf } from './bytes.ts';
 import type { Codec, Input, Value, Window } from './codec.ts';
 import { u16 } from './numbers.ts';
 import { WireError, within } from './wire-error.ts';
@@ -75,7 +76,7 @@ export function attrs<const F extends AttributeFields>(
         for (const { id, from, to } of each(name, window, start, end)) {
           const known = byId.get(id);
           if (known === undefined) {
-            unknown.push({ id, data: window.bytes.slice(from, to) });
+            unknown.push({ id, data: copyOf(window.bytes, from, to) });
             continue;
           }
           const { key, attribute } = known;
@@ -263,7 +264,7 @@ const LITTLE = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 const RAW: Codec<unknown, unknown> = {
   name: 'bytes',
   size: undefined,
-  read: (window, start, end) => window.bytes.slice(start, end),
+  read: (window, start, end) => copyOf(window.bytes, start, end),
   write: (writer, value) => writer.append(value as Uint8Array),
 };
 

@@ -6,7 +6,7 @@ import { WireError } from './wire-error.ts';
 export const rest: Codec<Uint8Array> = {
   name: 'bytes',
   size: undefined,
-  read: (window, start, end) => window.bytes.slice(start, end),
+  read: (window, start, end) => copyOf(window.bytes, start, end),
   write: (writer, value) => writer.append(value),
 };
 
@@ -18,7 +18,7 @@ export function bytes(size: number): Codec<Uint8Array> {
     size,
     read(window, start, end) {
       need(name, size, start, end);
-      return window.bytes.slice(start, start + size);
+      return copyOf(window.bytes, start, start + size);
     },
     write(writer, value) {
       if (value.length > size) throw new WireError(name, writer.length, `cannot hold ${value.length} bytes`);
@@ -66,4 +66,9 @@ function textOf(bytes: Uint8Array): string {
   // Link and chain names are short and plain: this is several times faster than a TextDecoder.
   if (bytes.length < 64 && bytes.every((byte) => byte < 128)) return String.fromCharCode(...bytes);
   return new TextDecoder().decode(bytes);
+}
+
+/** A part of some bytes, in memory of its own: `slice` of a Buffer, unlike that of its base class, shares. */
+export function copyOf(source: Uint8Array, start: number, end: number): Uint8Array {
+  return Uint8Array.prototype.slice.call(source, start, end);
 }

@@ -183,10 +183,14 @@ test('a flag is present or absent', () => {
 });
 
 test('decoded bytes do not change with the buffer that they came from', () => {
-  const raw = unhex('0800010001020304');
-  const value = decode(attrs('X', { a: attr(1, rest) }), raw);
-  raw.fill(0);
-  assert.deepEqual(value.a, unhex('01020304'));
+  for (const kind of [Uint8Array, Buffer]) {
+    const raw = kind.from(unhex('0800010001020304' + '0800630005060708'));
+    const value = decode(attrs('X', { a: attr(1, rest) }), raw);
+    const fixed = decode(bytes(4), raw.subarray(4));
+    raw.fill(0);
+    assert.deepEqual(value, { a: unhex('01020304'), unknown: [{ id: 0x63, data: unhex('05060708') }] });
+    assert.deepEqual(fixed, unhex('01020304'));
+  }
 });
 
 test('values that do not fit are refused', () => {
