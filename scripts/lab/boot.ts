@@ -1,6 +1,7 @@
 /** Boots the lab's machine for one command: an emulated one, since nested virtualisation is rarely to be had. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -25,13 +26,11 @@ export interface GuestRun extends Job {
  * @throws {Error} when the machine ends without one; with the end of its console
  */
 export async function runInGuest(kernel: Kernel, run: GuestRun): Promise<number> {
-  const workshop = mkdtempSync(join(tmpdir(), 'heddle-lab-'));
+  const initrd = openUnlinked(initramfs(kernel, run));
   try {
-    const initrd = join(workshop, 'initrd');
-    writeFileSync(initrd, initramfs(kernel, run, workshop));
-    return await boot(kernel, initrd, run);
+    return await boot(startQemu(kernel, initrd, run.terminal), run);
   } finally {
-    rmSync(workshop, { recursive: true, force: true });
+    closeSync(initrd);
   }
 }
 
@@ -40,6 +39,7 @@ const PROGRAM = 'qemu-system-x86_64';
 const TAIL = 4000;
 const PORT_FD = 3;
 const CONSOLE_FD = 4;
+const INITRD_FD = 5;
 
 const COMMAND_LINE = [
   'console=ttyS0 quiet',
@@ -50,9 +50,8 @@ const COMMAND_LINE = [
   'initcall_blacklist=jent_mod_init,load_system_certificate_list',
 ].join(' ');
 
-function boot(kernel: Kernel, initrd: string, { terminal, limit, ...run }: GuestRun): Promise<number> {
+function boot(qemu: ChildProcess, { limit, ...run }: GuestRun): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
-  const qemu = startQemu(kernel, initrd, terminal);
   const kill = () => qemu.kill('SIGKILL');
   const timer = limit === undefined ? undefined : setTimeout(kill, limit * 1000);
   process.once('exit', kill);
@@ -85,12 +84,12 @@ function boot(kernel: Kernel, initrd: string, { terminal, limit, ...run }: Guest
   return promise;
 }
 
-function startQemu(kernel: Kernel, initrd: string, terminal: boolean): ChildProcess {
+function startQemu(kernel: Kernel, initrd: number, terminal: boolean): ChildProcess {
   const machine = [
     // KVM inside a virtual machine may hang where it does not fail, so it is not tried.
     ...['-accel', 'tcg', '-machine', 'q35,usb=off', '-cpu', 'max', '-smp', '2', '-m', '2G'],
     ...['-nodefaults', '-no-user-config', '-display', 'none', '-no-reboot'],
-    ...['-kernel', kernel.image, '-initrd', initrd, '-append', COMMAND_LINE],
+    ...['-kernel', kernel.image, '-initrd', `/dev/fd/${INITRD_FD}`, '-append', COMMAND_LINE],
     ...['-fsdev', 'local,id=host,path=/,security_model=none,readonly=on,multidevs=remap'],
     ...['-device', 'virtio-9p-pci,fsdev=host,mount_tag=host'],
     ...['-device', 'virtio-serial-pci', '-chardev', `socket,id=port,fd=${PORT_FD}`],
@@ -100,8 +99,17 @@ function startQemu(kernel: Kernel, initrd: string, terminal: boolean): ChildProc
   const user = terminal ? 'inherit' : 'ignore';
   // However this process ends, the machine ends with it.
   return spawn('setpriv', ['--pdeathsig', 'KILL', '--', PROGRAM, ...machine], {
-    stdio: [user, user, 'pipe', 'pipe', terminal ? 'ignore' : 'pipe'],
+    stdio: [user, user, 'pipe', 'pipe', terminal ? 'ignore' : 'pipe', initrd],
   });
+}
+
+/** A file that is gone when everybody has closed it, however they end. */
+function openUnlinked(content: Uint8Array): number {
+  const path = join(tmpdir(), `heddle-initrd-${process.pid}-${randomUUID()}`);
+  const fd = openSync(path, 'wx+', 0o600);
+  rmSync(path);
+  for (let at = 0; at < content.length; ) at += writeSync(fd, content, at);
+  return fd;
 }
 
 function portOf(qemu: ChildProcess): Readable {

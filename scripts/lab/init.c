@@ -26,6 +26,7 @@
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -110,6 +111,9 @@ static void enter_root(const struct job *job) {
   mount_at("devpts", "/dev/pts", "mode=600,ptmxmode=666");
   mount_at("cgroup2", "/sys/fs/cgroup", NULL);
   must(symlink("/proc/self/fd", "/dev/fd"), "/dev/fd");
+  /* Opening it loads the driver. */
+  must(mkdir("/dev/net", 0755), "/dev/net");
+  must(mknod("/dev/net/tun", S_IFCHR | 0666, makedev(10, 200)), "/dev/net/tun");
 }
 
 static void set_up_network(void) {

@@ -1,6 +1,7 @@
 /** What the guest has before it sees the host's files: its init, the modules that lead to them, and its job. */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { CHARACTER_DEVICE, type CpioEntry, cpio, DIRECTORY, FILE } from './cpio.ts';
 import type { Kernel } from './kernel.ts';
@@ -17,14 +18,12 @@ export interface Job {
 }
 
 /** Compiles the init and packs all up. `init.c` says how a job is written. */
-export function initramfs(kernel: Kernel, job: Job, workshop: string): Uint8Array {
-  const init = join(workshop, 'init');
-  execFileSync('cc', ['-static', '-Os', '-Wall', '-Wextra', '-Werror', '-o', init, INIT_SOURCE]);
+export function initramfs(kernel: Kernel, job: Job): Uint8Array {
   const modules = modulesFor(NEEDED, kernel);
   return cpio([
     ...['dev', 'modules', 'root'].map((name): CpioEntry => ({ name, mode: DIRECTORY | 0o755 })),
     { name: 'dev/console', mode: CHARACTER_DEVICE | 0o600, device: [5, 1] },
-    { name: 'init', mode: FILE | 0o755, content: readFileSync(init) },
+    { name: 'init', mode: FILE | 0o755, content: compiledInit() },
     { name: 'job', mode: FILE | 0o644, content: jobText(kernel, job) },
     ...modules.map((path, index): CpioEntry => {
       // The init loads them in the order of their names.
@@ -36,6 +35,17 @@ export function initramfs(kernel: Kernel, job: Job, workshop: string): Uint8Arra
 
 const INIT_SOURCE = new URL('init.c', import.meta.url).pathname;
 const NEEDED = ['virtio_pci', 'virtio_console', '9pnet_virtio', '9p', 'overlay'];
+
+function compiledInit(): Uint8Array {
+  const workshop = mkdtempSync(join(tmpdir(), 'heddle-init-'));
+  try {
+    const program = join(workshop, 'init');
+    execFileSync('cc', ['-static', '-Os', '-Wall', '-Wextra', '-Werror', '-o', program, INIT_SOURCE]);
+    return readFileSync(program);
+  } finally {
+    rmSync(workshop, { recursive: true });
+  }
+}
 
 function jobText(kernel: Kernel, { command, directory, environment, terminal }: Job): Uint8Array {
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
