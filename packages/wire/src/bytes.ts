@@ -70,5 +70,5 @@ function textOf(bytes: Uint8Array): string {
 
 /** A part of some bytes, in memory of its own: `slice` of a Buffer, unlike that of its base class, shares. */
 export function copyOf(source: Uint8Array, start: number, end: number): Uint8Array {
-  return Uint8Array.prototype.slice.call(source, start, end);
+  return new Uint8Array(source.subarray(start, end));
 }
