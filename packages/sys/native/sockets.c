@@ -2,6 +2,7 @@
 #include "heddle.h"
 
 #include <linux/ethtool.h>
+#include <linux/filter.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <stdlib.h>
@@ -40,6 +41,13 @@ HD_SYSTEM_CALL(sys_setsockopt, "setsockopt", NULL,
                int fd = hd_int(&call, 0); int level = hd_int(&call, 1); int name = hd_int(&call, 2);
                struct hd_bytes value = hd_bytes(&call, 3),
                setsockopt(fd, level, name, value.data, (socklen_t)value.size))
+
+/* attachFilter(fd, program): the bytes are the instructions, struct sock_filter each. */
+HD_SYSTEM_CALL(attach_filter, "setsockopt", NULL,
+               int fd = hd_int(&call, 0); struct hd_bytes code = hd_bytes(&call, 1),
+               setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &(struct sock_fprog){
+                   .len = (unsigned short)(code.size / sizeof(struct sock_filter)),
+                   .filter = (struct sock_filter *)code.data}, sizeof(struct sock_fprog)))
 
 /* Not repeated on EINTR: the connection goes on by itself, and a second call would say EALREADY. */
 static napi_value sys_connect(napi_env env, napi_callback_info info) {
@@ -190,6 +198,7 @@ void hd_register_sockets(napi_env env, napi_value exports) {
       {"recv", sys_recv},             {"setsockopt", sys_setsockopt},
       {"getsockopt", sys_getsockopt}, {"getsockname", sys_getsockname},
       {"ioctl", sys_ioctl},           {"ethtool", ethtool},
+      {"attachFilter", attach_filter},
   };
   hd_define(env, exports, list, sizeof list / sizeof *list);
 }

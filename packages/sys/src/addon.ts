@@ -48,6 +48,7 @@ export interface Addon {
   getsockopt(fd: number, level: number, name: number): Uint8Array;
   getsockname(fd: number): Uint8Array;
   ioctl(fd: number, request: number, argument: Uint8Array): Uint8Array;
+  attachFilter(fd: number, program: Uint8Array): void;
   ethtool(fd: number, name: string, command: Uint8Array): Uint8Array;
 
   transactSync(fd: number, request: Uint8Array): Uint8Array[];

@@ -16,6 +16,7 @@ export {
 } from './netns.ts';
 export {
   accept,
+  attachFilter,
   bind,
   connect,
   ethtool,

@@ -9,6 +9,7 @@ import { openFile, write } from './file.ts';
 import { createNetns, runInNetns } from './netns.ts';
 import {
   accept,
+  attachFilter,
   bind,
   connect,
   ethtool,
@@ -125,6 +126,27 @@ test('options are integers or bytes', () => {
   );
   assert.throws(
     () => setsockopt(route, SOL.SOCKET, SO.RCVBUF, new Uint8Array(0)),
+    (error) => SysError.is(error, 'EINVAL'),
+  );
+});
+
+test('a filter decides what is queued', () => {
+  using directory = scratchDirectory();
+  const path = join(directory.path, 'socket');
+  using server = unixSocket(SOCK.DGRAM);
+  bind(server, unixAddress(path));
+  // ldb [0]; jeq #'y', 0, 1; ret #-1; ret #0
+  attachFilter(
+    server,
+    Buffer.from('3000000000000000150000017900000006000000ffffffff0600000000000000', 'hex'),
+  );
+  using client = unixSocket(SOCK.DGRAM);
+  for (const word of ['no', 'yes', 'never']) send(client, text(word), { to: unixAddress(path) });
+  assert.deepEqual(recv(server), Uint8Array.from(text('yes')));
+  assert.equal(recv(server), undefined);
+  // A program must end by returning.
+  assert.throws(
+    () => attachFilter(server, Buffer.from('3000000000000000', 'hex')),
     (error) => SysError.is(error, 'EINVAL'),
   );
 });

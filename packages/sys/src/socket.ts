@@ -90,6 +90,16 @@ export function setsockopt(fd: Fd, level: number, name: number, value: number | 
   native().setsockopt(fd.number, level, name, typeof value === 'number' ? intBytes(value) : value);
 }
 
+/**
+ * Has the kernel drop what a classic BPF program refuses, before it is queued.
+ *
+ * @param program the instructions, `struct sock_filter` (linux/filter.h) one behind the other
+ * @throws SysError EINVAL when the kernel does not accept the program.
+ */
+export function attachFilter(fd: Fd, program: Uint8Array): void {
+  native().attachFilter(fd.number, program);
+}
+
 /** Gets an option that is a C `int`. */
 export function getsockopt(fd: Fd, level: number, name: number): number {
   return ints(native().getsockopt(fd.number, level, name))[0] ?? 0;
