@@ -6,9 +6,15 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The modules of the bundle, by path from the repository's root, with their sizes. */
+/** The modules of the bundle, by path from the repository's root, with their sizes and what they import. */
 export interface BundleContents {
-  readonly inputs: Readonly<Record<string, { readonly bytes: number }>>;
+  readonly inputs: Readonly<Record<string, BundledModule>>;
+}
+
+/** One module. What it imports is `external` when the runtime brings it. */
+export interface BundledModule {
+  readonly bytes: number;
+  readonly imports: readonly { readonly path: string; readonly external?: boolean }[];
 }
 
 const OUT = 'build/plugins';

@@ -33,6 +33,8 @@ export interface Example {
 /** What a command teaches about itself. */
 export interface CommandLesson {
   readonly name: string;
+  /** What one wants to do with it: the heading under which help lists it. */
+  readonly group: 'See what is attached' | 'Attach and detach' | 'Set up this node' | 'Learn';
   /** One line for the list of commands. */
   readonly brief: string;
   /** Paragraphs, for `--help` and the documentation. */
@@ -40,7 +42,7 @@ export interface CommandLesson {
   readonly examples: readonly Example[];
   /** Its arguments, as the usage line shows them. */
   readonly usage: string;
-  /** What `-o json` prints, in the words of TypeScript. */
+  /** What `-o json` prints, as a TypeScript type; empty for nothing. */
   readonly json: string;
 }
 
@@ -72,11 +74,7 @@ export function defineCommand<FLAGS extends CommonFlags, ARGS extends BaseArgs>(
 ): HeddleCommand {
   const { run, parameters, hasWide = false, failsWith, ...lesson } = definition;
   const command = buildCommand<FLAGS, ARGS, Cli>({
-    docs: {
-      brief: lesson.brief,
-      fullDescription: helpText(lesson),
-      customUsage: [lesson.usage],
-    },
+    docs: { brief: lesson.brief },
     // The two halves of the flags are put together again; their types cannot follow.
     parameters: withCommonFlags(parameters, hasWide) as never,
     async func(flags, ...args) {
@@ -103,9 +101,4 @@ function withCommonFlags(parameters: object, hasWide: boolean): object {
     withNegated: false,
   };
   return { ...rest, flags: { ...flags, output, debug }, aliases: { ...aliases, o: 'output' } };
-}
-
-function helpText({ about, examples }: CommandLesson): string {
-  const lines = examples.map(({ command, what }) => `  ${command}\n      ${what}`);
-  return [...about, `EXAMPLES\n${lines.join('\n')}`].join('\n\n');
 }

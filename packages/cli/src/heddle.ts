@@ -7,10 +7,10 @@ import {
   run,
   text_en,
 } from '@stricli/core';
-import type { Cli, HeddleCommand } from './command.ts';
+import type { Cli } from './command.ts';
 import { COMMANDS } from './commands/index.ts';
 import { EXIT } from './exit-codes.ts';
-import { errorText } from './output/report-error.ts';
+import { commandHelp, overviewHelp } from './help.ts';
 import type { Surroundings } from './surroundings.ts';
 import { HEDDLE_VERSION } from './version.ts';
 
@@ -25,7 +25,7 @@ export async function heddle(args: readonly string[], surroundings: Surroundings
   const { stdout, stderr, env } = surroundings;
   const process: Cli['process'] = { stdout, stderr, env };
   const cli: Cli = { ...surroundings, process };
-  await run(applicationFor(args), askedForHelp(args), cli);
+  await run(applicationFor(args, surroundings), askedForHelp(args), cli);
   const exitCode = Number(process.exitCode ?? 0);
   // The framework's own codes are negative, and all mean that the command line was not understood.
   return exitCode < 0 ? EXIT.USAGE : exitCode;
@@ -33,58 +33,62 @@ export async function heddle(args: readonly string[], surroundings: Surroundings
 
 /** `help add` is `add --help`. */
 function askedForHelp(args: readonly string[]): readonly string[] {
-  const [first, ...rest] = args;
-  return first === 'help' ? [...rest, '--help'] : args;
+  const [first, topic, ...rest] = args;
+  if (first !== 'help' || topic?.startsWith('-')) return args;
+  return topic === undefined ? ['--help'] : [topic, ...rest, '--help'];
 }
 
-function applicationFor(args: readonly string[]) {
+function applicationFor(args: readonly string[], { stdout }: Surroundings) {
   const named = COMMANDS.find(({ lesson }) => lesson.name === args[0]);
   const moreHelp = `heddle ${named === undefined ? '' : `${named.lesson.name} `}--help`;
-  const usage = (message: string) => errorText(`${message}\n  hint: ${moreHelp} shows how`).trimEnd();
+  const usage = (message: string) => `heddle: ${message}\n  hint: ${moreHelp} shows how`;
   const routes = Object.fromEntries(COMMANDS.map(({ lesson, command }) => [lesson.name, command]));
-  const root = buildRouteMap({
-    routes,
-    docs: { brief: 'container networking for this node', fullDescription: overview(COMMANDS) },
-  });
-  return buildApplication(root, {
-    name: 'heddle',
-    versionInfo: { currentVersion: HEDDLE_VERSION },
-    scanner: { caseStyle: 'allow-kebab-for-camel', allowArgumentEscapeSequence: true },
-    documentation: { disableAnsiColor: true },
-    localization: {
-      text: {
-        ...text_en,
-        exceptionWhileParsingArguments: (error) =>
-          usage(
-            error instanceof ArgumentScannerError
-              ? lowerFirst(formatMessageForArgumentScannerError(error, {}))
-              : String(error),
-          ),
-        noCommandRegisteredForInput: ({ input, corrections }) =>
-          usage(
-            `there is no command "${input}"${corrections.length > 0 ? `; did you mean ${corrections.join(' or ')}?` : ''}`,
-          ),
+  const layout = { width: stdout.columns ?? WIDTH, styled: stdout.isTerminal };
+  const helped = (path: readonly string[]) => COMMANDS.find(({ lesson }) => lesson.name === path[1]);
+  return buildApplication<Cli>(
+    buildRouteMap({ routes, docs: { brief: 'container networking for this node' } }),
+    {
+      name: 'heddle',
+      scanner: { caseStyle: 'allow-kebab-for-camel', allowArgumentEscapeSequence: true },
+      documentation: { disableAnsiColor: true },
+      localization: {
+        text: {
+          ...text_en,
+          exceptionWhileParsingArguments: (error) => usage(argumentProblem(error)),
+          noCommandRegisteredForInput: ({ input, corrections }) =>
+            usage(
+              `there is no command "${input}"${corrections.length > 0 ? `; did you mean ${corrections.join(' or ')}?` : ''}`,
+            ),
+        },
       },
     },
-  });
-}
-
-function overview(commands: readonly HeddleCommand[]): string {
-  return [
-    'Heddle attaches containers to networks, by the Container Network Interface (CNI): it runs the plugins that a',
-    'configuration in /etc/cni/net.d names, shows what is attached, and installs its own plugins.',
-    '',
-    'EXAMPLES',
-    ...commands.flatMap(
-      ({
-        lesson: {
-          examples: [first],
+    {
+      help: {
+        flag: {
+          brief: 'explain a command',
+          aliases: ['h'],
+          global: true,
+          defaultForRouteMap: true,
+          run(_application, { result: { prefix } }) {
+            const command = helped(prefix);
+            stdout.write(
+              command === undefined ? overviewHelp(COMMANDS, layout) : commandHelp(command, layout),
+            );
+          },
         },
-      }) => (first === undefined ? [] : [`  ${first.command}\n      ${first.what}`]),
-    ),
-  ].join('\n');
+      },
+      version: {
+        flag: { brief: 'show the version', aliases: ['v'], run: () => stdout.write(`${HEDDLE_VERSION}\n`) },
+      },
+    },
+  );
 }
 
-function lowerFirst(text: string): string {
+/** For what is no terminal. */
+const WIDTH = 100;
+
+function argumentProblem(error: unknown): string {
+  if (!(error instanceof ArgumentScannerError)) return error instanceof Error ? error.message : String(error);
+  const text = formatMessageForArgumentScannerError(error, {});
   return `${text.slice(0, 1).toLowerCase()}${text.slice(1)}`;
 }

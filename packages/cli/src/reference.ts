@@ -1,6 +1,7 @@
 /** The documentation of the command, made from the commands themselves: `docs/cli.md`. */
 
 import type { HeddleCommand } from './command.ts';
+import { flagsOf } from './command-flags.ts';
 import { COMMANDS } from './commands/index.ts';
 import { EXIT_MEANINGS } from './exit-codes.ts';
 
@@ -56,15 +57,9 @@ function commandTable(): string {
   );
 }
 
-function commandSection({ lesson, command }: HeddleCommand): string {
-  const { name, brief, about, examples, usage, json } = lesson;
-  const flags = Object.entries(command.parameters.flags ?? {}).map(([flag, { brief: what, ...rest }]) => {
-    const alias = Object.entries(command.parameters.aliases ?? {}).find(([, long]) => long === flag)?.[0];
-    const value = rest.kind === 'boolean' ? '' : ` ${('placeholder' in rest && rest.placeholder) || 'value'}`;
-    const isOn = rest.kind === 'boolean' && rest.default === true;
-    const long = `--${isOn ? 'no-' : ''}${kebab(flag)}`;
-    return [`\`${alias === undefined ? '' : `-${alias}, `}${long}${value}\``, what] as const;
-  });
+function commandSection(entry: HeddleCommand): string {
+  const { name, brief, about, examples, usage, json } = entry.lesson;
+  const flags = flagsOf(entry).map(({ spelling, meaning }) => [`\`${spelling}\``, meaning] as const);
   return [
     `## heddle ${name}`,
     `${brief.slice(0, 1).toUpperCase()}${brief.slice(1)}.`,
@@ -72,7 +67,7 @@ function commandSection({ lesson, command }: HeddleCommand): string {
     ...about,
     table(['flag', 'meaning'], flags),
     examples.map(({ command: line, what }) => `\`\`\`sh\n# ${what}\n${line}\n\`\`\``).join('\n\n'),
-    `\`-o json\`: \`${json}\``,
+    ...(json === '' ? [] : [`\`-o json\` prints:`, `\`\`\`ts\n${json}\n\`\`\``]),
   ].join('\n\n');
 }
 
@@ -80,8 +75,4 @@ function table(titles: readonly [string, string], rows: readonly (readonly [stri
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
   return [line(titles), '|---|---|', ...rows.map(line)].join('\n');
-}
-
-function kebab(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

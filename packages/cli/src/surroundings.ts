@@ -10,6 +10,8 @@ export interface TextSink {
   write(text: string): void;
   /** Whether a person reads it. */
   readonly isTerminal: boolean;
+  /** How wide a terminal is. */
+  readonly columns?: number | undefined;
 }
 
 /** Where things are on this machine. */

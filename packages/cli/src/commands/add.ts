@@ -7,6 +7,7 @@ import { ATTACHMENT_PARAMETERS, type CallFlags, ENVIRONMENT_NOTE } from './attac
 /** `heddle add`: ADD. */
 export const addCommand = defineCommand<CallFlags, [string, string]>({
   name: 'add',
+  group: 'Attach and detach',
   brief: 'attach a namespace to a network',
   about: [
     'Runs the plugins of NETWORK one after the other, as a container runtime does for a new container, and prints the ' +
@@ -28,7 +29,7 @@ export const addCommand = defineCommand<CallFlags, [string, string]>({
     },
   ],
   usage: '[-i name] <network> <netns>',
-  json: 'Result of the CNI specification, in the version of the network: with or without -o json',
+  json: `Result // of the CNI specification, in the version of the network; also without -o json`,
   parameters: ATTACHMENT_PARAMETERS,
   async run(cli, flags, network, netns) {
     const list = networkOf(cli, network);

@@ -7,6 +7,7 @@ import { ATTACHMENT_PARAMETERS, type CallFlags, ENVIRONMENT_NOTE } from './attac
 /** `heddle check`: CHECK. */
 export const checkCommand = defineCommand<CallFlags, [string, string]>({
   name: 'check',
+  group: 'Attach and detach',
   brief: 'check that an attachment is as add left it',
   about: [
     'Asks the plugins of NETWORK whether links, addresses, routes and rules are still what the result of `add` says. ' +
@@ -17,7 +18,12 @@ export const checkCommand = defineCommand<CallFlags, [string, string]>({
     { command: 'heddle check podnet blue', what: 'is eth0 of the namespace "blue" what it should be?' },
   ],
   usage: '[-i name] <network> <netns>',
-  json: '{ network: string, containerID: string, ifName: string, netns: string }',
+  json: `{
+  network: string;
+  containerID: string;
+  ifName: string;
+  netns: string;
+}`,
   parameters: ATTACHMENT_PARAMETERS,
   async run(cli, flags, network, netns) {
     const attachment = attachmentOf(cli, netns, flags);

@@ -8,6 +8,7 @@ import { ATTACHMENT_PARAMETERS, type CallFlags, ENVIRONMENT_NOTE } from './attac
 /** `heddle del`: DEL. */
 export const delCommand = defineCommand<CallFlags, [string, string]>({
   name: 'del',
+  group: 'Attach and detach',
   brief: 'detach a namespace from a network',
   about: [
     'Runs the plugins of NETWORK in reverse, with the configuration that `add` ran, and forgets the attachment. What is ' +
@@ -26,7 +27,12 @@ export const delCommand = defineCommand<CallFlags, [string, string]>({
     },
   ],
   usage: '[-i name] <network> <netns>',
-  json: '{ network: string, containerID: string, ifName: string, netns: string }',
+  json: `{
+  network: string;
+  containerID: string;
+  ifName: string;
+  netns: string;
+}`,
   parameters: ATTACHMENT_PARAMETERS,
   async run(cli, flags, network, netns) {
     const attachment = attachmentOf(cli, netns, flags);

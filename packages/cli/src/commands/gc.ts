@@ -13,6 +13,7 @@ interface GcFlags extends CommonFlags, RuntimeFlags {
 /** `heddle gc`: GC. */
 export const gcCommand = defineCommand<GcFlags, [string, string | undefined]>({
   name: 'gc',
+  group: 'Attach and detach',
   brief: 'free what containers left behind that are gone',
   about: [
     'Deletes every attachment to NETWORK that is not to be kept, and lets the plugins free whatever else they find. ' +
@@ -28,7 +29,11 @@ export const gcCommand = defineCommand<GcFlags, [string, string | undefined]>({
     { command: 'heddle gc podnet', what: 'frees everything on podnet, running containers included' },
   ],
   usage: '[--keep-live] [--keep container[/ifname]]... <network> [netns]',
-  json: '{ network: string, kept: { containerID: string, ifName: string }[], freed: { containerID: string, ifName: string }[] }',
+  json: `{
+  network: string;
+  kept: { containerID: string; ifName: string }[];
+  freed: { containerID: string; ifName: string }[];
+}`,
   parameters: {
     flags: {
       keep: {

@@ -33,6 +33,7 @@ interface InstallFlags extends CommonFlags {
 /** `heddle install`. */
 export const installCommand = defineCommand<InstallFlags, []>({
   name: 'install',
+  group: 'Set up this node',
   brief: 'install the plugins on this node',
   about: [
     'Puts the plugins into a directory (one program, one link for each plugin type), and writes a first network when the ' +
@@ -54,7 +55,11 @@ export const installCommand = defineCommand<InstallFlags, []>({
     },
   ],
   usage: '[--dir dir] [--conf-dir dir] [--subnet prefix]... [--no-network] [--dry-run]',
-  json: "{ dryRun: boolean, steps: { do: 'create' | 'replace' | 'link' | 'record' | 'keep' | 'remove', path: string, note: string | null }[], inTheWay: string[] }",
+  json: `{
+  dryRun: boolean;
+  steps: { do: 'create' | 'replace' | 'link' | 'record' | 'keep'; path: string; note: string | null }[];
+  inTheWay: string[];
+}`,
   parameters: {
     flags: {
       dir: {

@@ -13,6 +13,7 @@ interface LsFlags extends CommonFlags, InventoryFlags {
 /** `heddle ls`: the attachments of this node. */
 export const lsCommand = defineCommand<LsFlags, [string | undefined]>({
   name: 'ls',
+  group: 'See what is attached',
   brief: 'list the attachments of this node',
   about: [
     "Lists what the runtime's cache, the owners of links in the kernel and host-local's reservations know of, whichever " +
@@ -33,11 +34,20 @@ export const lsCommand = defineCommand<LsFlags, [string | undefined]>({
     },
   ],
   usage: '[--stale] [network]',
-  json:
-    "{ attachments: { network: string, containerID: string, ifName: string | null, state: 'attached' | 'stale' | 'untracked', " +
-    'netns: string | null, ips: string[], addedAt: string | null, link: string | null, ' +
-    'pod: { namespace: string | null, name: string | null, uid: string | null } | null, ' +
-    "knownBy: ('cache' | 'link' | 'reservation')[] }[] }",
+  json: `{
+  attachments: {
+    network: string;
+    containerID: string;
+    ifName: string | null;
+    state: 'attached' | 'stale' | 'untracked';
+    netns: string | null;
+    ips: string[]; // with prefix lengths, where a result tells them
+    addedAt: string | null; // ISO 8601
+    link: string | null; // on the host's side
+    pod: { namespace: string | null; name: string | null; uid: string | null } | null;
+    knownBy: ('cache' | 'link' | 'reservation')[];
+  }[];
+}`,
   hasWide: true,
   parameters: {
     flags: {

@@ -16,6 +16,7 @@ interface RunFlags extends CommonFlags, RuntimeFlags {
 /** `heddle run`. */
 export const runCommand = defineCommand<RunFlags, readonly string[]>({
   name: 'run',
+  group: 'Attach and detach',
   brief: 'run a command attached to a network',
   about: [
     'Makes a fresh network namespace, attaches it to NETWORK, runs COMMAND in it, and detaches it when the command ends or ' +
@@ -32,9 +33,9 @@ export const runCommand = defineCommand<RunFlags, readonly string[]>({
     },
   ],
   usage: '[-i name] [--name name] <network> -- <command> [argument]...',
-  json:
-    "on stderr, for stdout is the command's, one line each: { event: 'attached', network: string, containerID: string, ifName: string, " +
-    "netns: string, ips: string[] } and { event: 'detached', exitCode: number }",
+  json: `// on stderr, one line each: stdout is the command's
+{ event: 'attached'; network: string; containerID: string; ifName: string; netns: string; ips: string[] }
+{ event: 'detached'; exitCode: number }`,
   parameters: {
     flags: {
       ifname: {

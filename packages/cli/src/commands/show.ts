@@ -15,15 +15,10 @@ interface ShowFlags extends CommonFlags, InventoryFlags {
   readonly ifname?: string;
 }
 
-const SIDE =
-  '{ links: { index: number, name: string, kind: string | null, mac: string | null, mtu: number, up: boolean, ' +
-  'operstate: string, master: string | null, alias: string | null }[], ' +
-  'addresses: { link: string, address: string, tentative: boolean, dadFailed: boolean }[], ' +
-  'routes: { link: string | null, dst: string, gateway: string | null, source: string | null, metric: number | null, table: number, type: string }[] }';
-
 /** `heddle show`: one attachment as the kernel has it. */
 export const showCommand = defineCommand<ShowFlags, [string]>({
   name: 'show',
+  group: 'See what is attached',
   brief: 'show an attachment as the kernel has it',
   about: [
     'Shows everything that belongs to the attachments of a container: links, addresses and routes on both sides, its rules ' +
@@ -40,12 +35,54 @@ export const showCommand = defineCommand<ShowFlags, [string]>({
     },
   ],
   usage: '[--network name] [-i name] <container>',
-  json:
-    `{ attachments: (attachment of heddle ls & { container: Side | null, host: Side, nftables: { rules: { family: string, table: string, ` +
-    'chain: string, handle: number, comment: string | null }[], elements: { family: string, table: string, set: string, key: string, ' +
-    'data: string | null, comment: string | null }[] }, reservations: { address: string, createdAt: string, path: string }[], ' +
-    'cache: { plugins: string[], args: [string, string][], capabilityArgs: object, result: Result | null } | null })[] } ' +
-    `where Side = ${SIDE}`,
+  json: `{
+  attachments: {
+    // all that heddle ls says, and
+    container: Side | null;
+    host: Side;
+    nftables: {
+      rules: { family: string; table: string; chain: string; handle: number; comment: string | null }[];
+      elements: {
+        family: string;
+        table: string;
+        set: string;
+        key: string;
+        data: string | null;
+        comment: string | null;
+      }[];
+    };
+    reservations: { address: string; createdAt: string; path: string }[];
+    cache: {
+      plugins: string[];
+      args: [key: string, value: string][];
+      capabilityArgs: object;
+      result: Result | null;
+    } | null;
+  }[];
+}
+interface Side {
+  links: {
+    index: number;
+    name: string;
+    kind: string | null;
+    mac: string | null;
+    mtu: number;
+    up: boolean;
+    operstate: string;
+    master: string | null;
+    alias: string | null;
+  }[];
+  addresses: { link: string; address: string; tentative: boolean; dadFailed: boolean }[];
+  routes: {
+    link: string | null;
+    dst: string;
+    gateway: string | null;
+    source: string | null;
+    metric: number | null;
+    table: number;
+    type: string;
+  }[];
+}`,
   parameters: {
     flags: {
       network: {

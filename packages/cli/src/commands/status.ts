@@ -5,6 +5,7 @@ import { networkOf, RUNTIME_FLAGS, type RuntimeFlags, runtimeOf } from '../reque
 /** `heddle status`: STATUS. */
 export const statusCommand = defineCommand<CommonFlags & RuntimeFlags, [string, string | undefined]>({
   name: 'status',
+  group: 'Attach and detach',
   brief: 'ask whether a network could attach a container now',
   about: [
     'Asks every plugin of NETWORK whether it is ready. Prints nothing when all are. Networks of a version before 1.1.0 ' +
@@ -15,7 +16,10 @@ export const statusCommand = defineCommand<CommonFlags & RuntimeFlags, [string, 
     { command: 'heddle status podnet && echo ready', what: 'says so when podnet could serve a container' },
   ],
   usage: '<network> [netns]',
-  json: '{ network: string, ready: true }',
+  json: `{
+  network: string;
+  ready: true;
+}`,
   parameters: {
     flags: RUNTIME_FLAGS,
     positional: {

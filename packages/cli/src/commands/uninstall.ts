@@ -18,6 +18,7 @@ interface UninstallFlags extends CommonFlags {
 /** `heddle uninstall`. */
 export const uninstallCommand = defineCommand<UninstallFlags, []>({
   name: 'uninstall',
+  group: 'Set up this node',
   brief: 'remove what install put there',
   about: [
     'Removes the network that `install` wrote, then the links, then the program. What somebody has changed since is left ' +
@@ -32,7 +33,11 @@ export const uninstallCommand = defineCommand<UninstallFlags, []>({
     },
   ],
   usage: '[--dir dir] [--dry-run]',
-  json: "{ dryRun: boolean, steps: { do: 'remove' | 'keep', path: string, note: string | null }[], inTheWay: string[] }",
+  json: `{
+  dryRun: boolean;
+  steps: { do: 'remove' | 'keep'; path: string; note: string | null }[];
+  inTheWay: string[];
+}`,
   parameters: {
     flags: {
       dir: {

@@ -11,6 +11,7 @@ import { HEDDLE_VERSION } from '../version.ts';
 /** `heddle version`: VERSION. */
 export const versionCommand = defineCommand<CommonFlags & RuntimeFlags, [string | undefined]>({
   name: 'version',
+  group: 'Set up this node',
   brief: 'show the version of heddle, or those that the plugins of a network speak',
   about: [
     'Without an argument: the version of this program, and the versions of the specification that it speaks.',
@@ -22,9 +23,24 @@ export const versionCommand = defineCommand<CommonFlags & RuntimeFlags, [string 
     { command: 'heddle version', what: 'shows what this program is' },
   ],
   usage: '[network]',
-  json:
-    '{ heddle: string, cniVersions: string[], plugins: string[] }, or with NETWORK ' +
-    '{ network: string, cniVersion: string, plugins: { type: string, path: string | null, supportedVersions: string[], speaksNetwork: boolean, problem: string | null }[] }',
+  json: `// without NETWORK
+{
+  heddle: string;
+  cniVersions: string[];
+  plugins: string[];
+}
+// with NETWORK
+{
+  network: string;
+  cniVersion: string;
+  plugins: {
+    type: string;
+    path: string | null;
+    supportedVersions: string[];
+    speaksNetwork: boolean;
+    problem: string | null;
+  }[];
+}`,
   parameters: {
     flags: RUNTIME_FLAGS,
     positional: {

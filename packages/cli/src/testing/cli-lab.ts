@@ -1,0 +1,139 @@
+/**
+ * A machine for tests of the command: directories of its own, captured streams, signals on demand. Commands
+ * run in this process, through the same door as `main.ts` uses.
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { KernelSession, Link } from '@heddle/netlink';
+import { heddle } from '../heddle.ts';
+import type { Places, SignalSource, Surroundings } from '../surroundings.ts';
+
+/** How a command ended. */
+export interface Outcome {
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** See the file's comment. */
+export class CliLab implements Disposable {
+  /** A directory for everything; the working directory of commands. */
+  readonly root = mkdtempSync(join(tmpdir(), 'heddle-cli-'));
+  readonly places: Places;
+  readonly signals = new TestSignals();
+  /** Milliseconds since the epoch. */
+  now: number = Date.now();
+  readonly #openHost: () => KernelSession;
+
+  /** @param openHost the kernel that commands see; by default one with nothing but these links in it */
+  constructor({ openHost, links = [] }: { openHost?: () => KernelSession; links?: readonly Link[] } = {}) {
+    const at = (name: string): string => {
+      mkdirSync(join(this.root, name), { recursive: true });
+      return join(this.root, name);
+    };
+    this.places = {
+      configDir: at('net.d'),
+      pluginDir: at('bin'),
+      cacheDir: at('cache'),
+      lockDir: at('locks'),
+      markDir: at('marks'),
+      netnsDir: at('netns'),
+      reservationDir: at('cache/networks'),
+      programDirs: [at('program')],
+    };
+    this.#openHost = openHost ?? (() => linksOnly(links));
+  }
+
+  /** Runs a command line. */
+  async run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Outcome> {
+    const out: string[] = [];
+    const err: string[] = [];
+    const surroundings: Surroundings = {
+      env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ...env },
+      cwd: this.root,
+      stdout: { write: (text) => void out.push(text), isTerminal: false },
+      stderr: { write: (text) => void err.push(text), isTerminal: false },
+      isInteractive: false,
+      places: this.places,
+      now: () => this.now,
+      randomBytes: (count) => new Uint8Array(count).fill(0xab),
+      openHost: this.#openHost,
+      signals: this.signals,
+    };
+    const exitCode = await heddle(args, surroundings);
+    return { exitCode, stdout: out.join(''), stderr: err.join('') };
+  }
+
+  /** Runs it with `-o json` and gives the document. */
+  async json(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<unknown> {
+    return JSON.parse((await this.run([...args, '-o', 'json'], env)).stdout);
+  }
+
+  /** Writes a file below the root; JSON when it is no text. */
+  write(path: string, content: unknown): string {
+    const full = join(this.root, path);
+    writeFileSync(full, typeof content === 'string' ? content : JSON.stringify(content));
+    return full;
+  }
+
+  /** Reads one back. */
+  read(path: string): string {
+    return readFileSync(join(this.root, path), 'utf8');
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.root, { recursive: true, force: true });
+  }
+}
+
+/** Signals that a test sends. */
+export class TestSignals implements SignalSource {
+  readonly #handlers = new Set<(signal: NodeJS.Signals) => void>();
+
+  listen(signals: readonly NodeJS.Signals[], handle: (signal: NodeJS.Signals) => void): Disposable {
+    const wrapped = (signal: NodeJS.Signals): void => {
+      if (signals.includes(signal)) handle(signal);
+    };
+    this.#handlers.add(wrapped);
+    return { [Symbol.dispose]: () => void this.#handlers.delete(wrapped) };
+  }
+
+  /** As if the process got it. */
+  send(signal: NodeJS.Signals): void {
+    for (const handle of [...this.#handlers]) handle(signal);
+  }
+
+  /** How many listen. */
+  get listeners(): number {
+    return this.#handlers.size;
+  }
+}
+
+/** A link for {@link CliLab}, of which only name and owner matter. */
+export function linkNamed(name: string, alias?: string): Link {
+  return {
+    ...{
+      index: 7,
+      name,
+      kind: 'veth',
+      type: 1,
+      mtu: 1500,
+      flags: 0,
+      up: true,
+      running: true,
+      operstate: 'up',
+    },
+    ...{ altNames: [], txQueueLength: 0, promiscuity: 0, allmulti: false, group: 0 },
+    ...(alias !== undefined && { alias }),
+  };
+}
+
+function linksOnly(links: readonly Link[]): KernelSession {
+  const nothing = { list: async () => [] };
+  return {
+    ...{ links: { list: async () => links }, addresses: nothing, routes: nothing },
+    nft: { tables: async () => [] },
+    [Symbol.dispose]() {},
+  } as unknown as KernelSession;
+}
