@@ -1,12 +1,17 @@
 /**
  * Runs the tests: first those that need nothing, in one process; then those that use the kernel, one process
- * a file, in a sandbox. Arguments choose files whose path contains one of them.
+ * a file, in a sandbox; then those for the lab, which has the link types that this kernel may lack. Arguments
+ * choose files whose path contains one of them.
  */
 import { globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { run } from 'node:test';
-import { spec } from 'node:test/reporters';
+import { spec, type TestEvent } from 'node:test/reporters';
+import { findKernel } from './lab/kernel.ts';
+import { missingLinkKinds } from './lab/link-kinds.ts';
+import { testsInGuest } from './lab/test-run.ts';
 import { enterSandbox } from './sandbox.ts';
 
 interface Tally {
@@ -23,17 +28,18 @@ const all = ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/**/*.t
   .flatMap((pattern) => globSync(pattern))
   .filter(chosen)
   .sort();
-const needsKernel = (path: string) => path.endsWith('.kernel.test.ts') || path.startsWith('test/');
+const needsLab = (path: string) => path.endsWith('.lab.test.ts');
+const needsKernel = (path: string) =>
+  !needsLab(path) && (path.endsWith('.kernel.test.ts') || path.startsWith('test/'));
 const tally: Tally = { passed: 0, failed: 0, skipped: new Map() };
 
 await runFiles(
-  all.filter((path) => !needsKernel(path)),
+  all.filter((path) => !needsKernel(path) && !needsLab(path)),
   { isolation: 'none' },
 );
-await runFiles(all.filter(needsKernel), {
-  isolation: 'process',
-  concurrency: Math.max(2, availableParallelism()),
-});
+const eachAlone = { isolation: 'process', concurrency: Math.max(2, availableParallelism()) } as const;
+await runFiles(all.filter(needsKernel), eachAlone);
+await runInLab(all.filter(needsLab));
 
 const { passed, failed, skipped } = tally;
 for (const [name, reason] of skipped) console.log(`skipped: ${name}: ${reason}`);
@@ -51,16 +57,46 @@ async function runFiles(
 ): Promise<void> {
   if (files.length === 0) return;
   process.env['NODE_OPTIONS'] = '--conditions=source';
-  const events = run({ files: files.map((file) => resolve(file)), ...how });
-  events.on('test:pass', ({ name, file, skip, details }) => {
-    if (details.type === 'suite') return;
-    if (skip !== undefined && skip !== false) tally.skipped.set(`${file ?? ''} ${name}`, String(skip));
-    else if (file === undefined || !file.endsWith(name)) tally.passed++;
-  });
-  events.on('test:fail', () => {
+  await report(run({ files: files.map((file) => resolve(file)), ...how }));
+}
+
+async function runInLab(files: readonly string[]): Promise<void> {
+  const missing = missingLinkKinds();
+  if (files.length === 0 || missing.length === 0) return runFiles(files, eachAlone);
+  const kernel = findKernel();
+  if (kernel === undefined) {
+    const reason = `not installed: the lab's kernel, and this one lacks ${missing.join(', ')}`;
+    for (const file of files) tally.skipped.set(file, reason);
+    return;
+  }
+  console.log(`this kernel lacks ${missing.join(', ')}: ${files.length} files run on ${kernel.release}`);
+  try {
+    await report(
+      testsInGuest(
+        kernel,
+        files.map((file) => resolve(file)),
+      ),
+    );
+  } catch (error) {
     tally.failed++;
-  });
-  const report = events.compose(spec);
-  report.pipe(process.stdout);
-  await new Promise((end) => report.once('end', end));
+    console.log(error);
+  }
+}
+
+async function report(events: AsyncIterable<TestEvent>): Promise<void> {
+  await pipeline(events, count, new spec(), process.stdout, { end: false });
+}
+
+async function* count(events: AsyncIterable<TestEvent>): AsyncGenerator<TestEvent> {
+  for await (const event of events) {
+    if (event.type === 'test:pass') countPassed(event.data);
+    if (event.type === 'test:fail') tally.failed++;
+    yield event;
+  }
+}
+
+function countPassed({ name, file, skip, details }: Extract<TestEvent, { type: 'test:pass' }>['data']): void {
+  if (details.type === 'suite') return;
+  if (skip !== undefined && skip !== false) tally.skipped.set(`${file ?? ''} ${name}`, String(skip));
+  else if (file === undefined || !file.endsWith(name)) tally.passed++;
 }

@@ -1,11 +1,6 @@
 /** What the test runner says, as lines of text: so that it can be said in the guest and heard here. */
+import type { TestEvent } from 'node:test/reporters';
 import { inspect } from 'node:util';
-
-/** An event of `node:test`. */
-export interface TestEvent {
-  readonly type: string;
-  readonly data: unknown;
-}
 
 /** Where the guest writes them. */
 export const REPORT_FD = 3;

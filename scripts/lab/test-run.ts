@@ -1,9 +1,10 @@
 /** Runs test files in the lab, as `run` of `node:test` does here. */
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
+import type { TestEvent } from 'node:test/reporters';
 import { runInGuest } from './boot.ts';
 import type { Kernel } from './kernel.ts';
-import { parseEventLine, type TestEvent } from './test-events.ts';
+import { parseEventLine } from './test-events.ts';
 
 /**
  * The events of all tests in these files, run in one process of one machine.
