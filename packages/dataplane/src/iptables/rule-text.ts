@@ -56,9 +56,10 @@ export function ruleMeaning(words: readonly string[]): string {
     const option = OPTION_SPELLINGS[word] ?? word;
     const values: string[] = [];
     while (at + 1 < words.length && !isOption(words[at + 1] as string)) values.push(words[++at] as string);
-    // Naming a match (`-m tcp`) adds nothing to the option that needs it.
-    if (option !== '-m')
-      parts.push([negated ? '!' : '', option, ...values.map((v) => plainValue(option, v))].join(' '));
+    // Naming a match (`-m tcp`) adds nothing to the option that needs it, and `-s 0.0.0.0/0` says nothing at all.
+    if (option !== '-m' && !values.some((value) => isEverywhere(option, value))) {
+      parts.push([negated ? '!' : '', option, ...values.map((value) => plainValue(option, value))].join(' '));
+    }
     negated = false;
   }
   return parts.sort().join('\n');
@@ -83,6 +84,10 @@ const PROTOCOLS: Readonly<Record<string, string>> = { '6': 'tcp', '17': 'udp', '
 
 function isOption(word: string): boolean {
   return word === '!' || /^--?[a-z]/i.test(word);
+}
+
+function isEverywhere(option: string, value: string): boolean {
+  return (option === '-s' || option === '-d') && Prefix.tryParse(value)?.bits === 0;
 }
 
 function plainValue(option: string, value: string): string {
