@@ -27,13 +27,13 @@ describe('a failure', () => {
 
   test('has no stack unless that was asked for', () => {
     const printed = (debug: boolean) => {
-      let text = '';
-      const sink = { write: (more: string) => void (text += more), isTerminal: false };
+      const parts: string[] = [];
+      const sink = { write: (text: string) => void parts.push(text), isTerminal: false };
       reportError({ stdout: sink, stderr: sink }, new Error('oops', { cause: new Error('below') }), {
         format: 'text',
         debug,
       });
-      return text;
+      return parts.join('');
     };
     assert.equal(printed(false), 'heddle: oops\n');
     assert.match(printed(true), /at .*report-error\.test\.ts[\s\S]*caused by Error: below/);

@@ -26,19 +26,15 @@ describe('a table', () => {
     assert.equal(formatTable(COLUMNS, [{ name: '', size: '1' }], false), 'NAME   SIZE\n-         1\n');
   });
 
-  test('gives a cell of several lines as many', () => {
-    assert.equal(formatTable(COLUMNS, [{ name: 'a\nb', size: '1' }], false), 'NAME   SIZE\na         1\nb\n');
+  test('counts characters, not halves of them', () => {
+    const [titles = '', row = ''] = formatTable(COLUMNS, [{ name: '𝕏𝕐𝕫𝕩𝕒', size: '2' }], false).split('\n');
+    assert.equal(titles, 'NAME    SIZE');
+    assert.equal(row, '𝕏𝕐𝕫𝕩𝕒      2');
   });
 
-  test('counts what is seen, not the codes for colours, nor halves of characters', () => {
-    const rows = [
-      { name: '\u001b[1mab\u001b[22m', size: '1' },
-      { name: '𝕏𝕐𝕫𝕩𝕒', size: '2' },
-    ];
-    const [titles = '', first = '', second = ''] = formatTable(COLUMNS, rows, false).split('\n');
-    assert.equal(titles, 'NAME    SIZE');
-    assert.equal(first, '\u001b[1mab\u001b[22m         1');
-    assert.equal(second, '𝕏𝕐𝕫𝕩𝕒      2');
+  test('shows names that would take over the terminal as harmless text', () => {
+    const rows = [{ name: 'a\u001b[2J\nb', size: '1' }];
+    assert.equal(formatTable(COLUMNS, rows, false), 'NAME            SIZE\na\\x1b[2J\\x0ab      1\n');
   });
 
   test('has styled titles only on a terminal', () => {

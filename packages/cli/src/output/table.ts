@@ -1,5 +1,6 @@
 /** Aligned columns without borders, as the tools of this field print them. */
 import { stripVTControlCharacters, styleText } from 'node:util';
+import { printable } from './printable.ts';
 
 /** One column of a table. */
 export interface Column<T> {
@@ -10,17 +11,14 @@ export interface Column<T> {
 }
 
 /**
- * A table as text, with a newline at the end of each line. A cell of several lines makes the row as high.
+ * A table as text, with a newline at the end of each line.
  *
  * @param styled whether a terminal shows it: titles are then dimmed
  * @example formatTable([{ title: 'NAME', value: (link) => link.name }], links, false)
  */
 export function formatTable<T>(columns: readonly Column<T>[], rows: readonly T[], styled: boolean): string {
-  const titles = columns.map(({ title }) =>
-    styled ? styleText('dim', title, { validateStream: false }) : title,
-  );
-  const body = rows.flatMap((row) => asLines(columns.map(({ value }) => value(row) || '-')));
-  const lines = [titles, ...body];
+  const titles = columns.map(({ title }) => dimmed(title, styled));
+  const lines = [titles, ...rows.map((row) => columns.map(({ value }) => printable(value(row)) || '-'))];
   const widths = columns.map((_, index) => Math.max(...lines.map((line) => widthOf(line[index] ?? ''))));
   const formatLine = (line: readonly string[]): string =>
     columns
@@ -30,7 +28,7 @@ export function formatTable<T>(columns: readonly Column<T>[], rows: readonly T[]
   return lines.map((line) => `${formatLine(line)}\n`).join('');
 }
 
-/** Facts with their names, one a line, lined up. */
+/** Facts with their names, one a line, lined up; a value of several lines makes as many. */
 export function formatFacts(
   facts: readonly (readonly [name: string, value: string])[],
   styled: boolean,
@@ -40,7 +38,7 @@ export function formatFacts(
     .flatMap(([name, value]) =>
       (value || '-').split('\n').map((line, index) => {
         const label = (index === 0 ? name : '').padEnd(width);
-        return `${styled ? styleText('dim', label, { validateStream: false }) : label}${GAP}${line}\n`;
+        return `${dimmed(label, styled)}${GAP}${printable(line)}\n`;
       }),
     )
     .join('');
@@ -48,10 +46,8 @@ export function formatFacts(
 
 const GAP = '   ';
 
-function asLines(cells: readonly string[]): readonly (readonly string[])[] {
-  const split = cells.map((cell) => cell.split('\n'));
-  const height = Math.max(...split.map((lines) => lines.length));
-  return Array.from({ length: height }, (_, line) => split.map((lines) => lines[line] ?? ''));
+function dimmed(text: string, styled: boolean): string {
+  return styled ? styleText('dim', text, { validateStream: false }) : text;
 }
 
 function pad(text: string, width: number, align: Column<unknown>['align']): string {

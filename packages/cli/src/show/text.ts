@@ -2,6 +2,7 @@
 import { styleText } from 'node:util';
 import type { Link, Route } from '@heddle/netlink';
 import { formatAge } from '../output/age.ts';
+import { printable } from '../output/printable.ts';
 import { formatFacts } from '../output/table.ts';
 import { elementText } from './ruleset.ts';
 import { type AttachmentView, cachedPlugins, type Side } from './view.ts';
@@ -58,7 +59,9 @@ export function viewText(view: AttachmentView, now: number, styled: boolean): st
   const shown = sections.filter(([, lines]) => lines.length > 0);
   return [
     facts,
-    ...shown.map(([name, lines]) => `\n${title(name)}\n${lines.map((line) => `  ${line}\n`).join('')}`),
+    ...shown.map(
+      ([name, lines]) => `\n${title(name)}\n${lines.map((line) => `  ${printable(line)}\n`).join('')}`,
+    ),
   ].join('');
 }
 

@@ -65,6 +65,27 @@ export class CliLab implements Disposable {
     return { exitCode, stdout: out.join(''), stderr: err.join('') };
   }
 
+  /**
+   * Installs a plugin that is a shell script: it notes down how it was called, then does as it is told.
+   *
+   * @param script shell commands; `$CNI_COMMAND` says what is asked, stdout is the answer
+   */
+  stub(type: string, script: string): void {
+    const log = join(this.root, 'calls');
+    const path = join(this.places.pluginDir, type);
+    const note = `echo "${type} $CNI_COMMAND $CNI_CONTAINERID $CNI_NETNS $CNI_IFNAME $CNI_ARGS" >> '${log}'`;
+    writeFileSync(path, `#!/bin/sh\nstdin=$(cat)\n${note}\n${script}\n`, { mode: 0o755 });
+  }
+
+  /** How stubs were called until now: type, command, container, namespace, interface, arguments. */
+  calls(): readonly string[] {
+    const text = readFileSync(join(this.root, 'calls'), { encoding: 'utf8', flag: 'a+' });
+    return text
+      .split('\n')
+      .filter((line) => line !== '')
+      .map((line) => line.trimEnd());
+  }
+
   /** Runs it with `-o json` and gives the document. */
   async json(args: readonly string[], env?: Readonly<Record<string, string>>): Promise<unknown> {
     return JSON.parse((await this.run([...args, '-o', 'json'], env)).stdout);

@@ -1,0 +1,183 @@
+/** Installing into directories of a test, with a program that is a text. */
+import assert from 'node:assert/strict';
+import {
+  chmodSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  readSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { PLUGINS } from '@heddle/plugins';
+import { CliLab } from '../testing/cli-lab.ts';
+
+const SUBNET = ['--subnet', '10.90.0.0/16'];
+
+function labWithProgram(): CliLab {
+  const lab = new CliLab();
+  lab.write('program/heddle-cni', 'program 1');
+  lab.write('program/heddle_sys.node', 'addon 1');
+  return lab;
+}
+
+function listing(lab: CliLab): Readonly<Record<string, string>> {
+  const entries = readdirSync(lab.root, { recursive: true, withFileTypes: true }).filter(
+    (entry) => !entry.isDirectory(),
+  );
+  return Object.fromEntries(
+    entries.map(({ parentPath, name }) => {
+      const path = join(parentPath, name);
+      const text = lstatSync(path).isSymbolicLink()
+        ? `-> ${readlinkSync(path)}`
+        : lab.read(path.slice(lab.root.length));
+      return [path.slice(lab.root.length + 1), text];
+    }),
+  );
+}
+
+describe('heddle install', () => {
+  test('puts program, addon, a link for each plugin and a first network in place', async () => {
+    using lab = labWithProgram();
+    const { exitCode, stderr } = await lab.run(['install', ...SUBNET]);
+    assert.deepEqual({ exitCode, stderr }, { exitCode: 0, stderr: '' });
+    const { 'bin/heddle-cni': program, 'bin/heddle_sys.node': addon, ...rest } = listing(lab);
+    assert.deepEqual({ program, addon }, { program: 'program 1', addon: 'addon 1' });
+    for (const type of PLUGINS.keys()) assert.equal(rest[`bin/${type}`], '-> heddle-cni');
+    assert.equal(JSON.parse(rest['net.d/10-heddle.conflist'] ?? '').name, 'heddle');
+    assert.equal(statSync(join(lab.root, 'bin/heddle-cni')).mode & 0o777, 0o755);
+    assert.equal(statSync(join(lab.root, 'bin/heddle_sys.node')).mode & 0o777, 0o644);
+  });
+
+  test('changes nothing the second time', async () => {
+    using lab = labWithProgram();
+    await lab.run(['install', ...SUBNET]);
+    const before = listing(lab);
+    const { steps } = (await lab.json(['install', '--subnet', '10.91.0.0/16'])) as {
+      steps: { do: string }[];
+    };
+    assert.deepEqual(new Set(steps.map((step) => step.do)), new Set(['keep']));
+    assert.deepEqual(listing(lab), before);
+  });
+
+  test('replaces a program that somebody has open without touching what they have', async () => {
+    using lab = labWithProgram();
+    await lab.run(['install', ...SUBNET]);
+    const open = openSync(join(lab.root, 'bin/heddle-cni'), 'r');
+    lab.write('program/heddle-cni', 'program 2');
+    assert.equal((await lab.run(['install', ...SUBNET])).exitCode, 0);
+    assert.equal(lab.read('bin/heddle-cni'), 'program 2');
+    const bytes = Buffer.alloc(20);
+    assert.equal(bytes.toString('utf8', 0, readSync(open, bytes)), 'program 1');
+  });
+
+  test('shows what it would do, and does not', async () => {
+    using lab = labWithProgram();
+    const before = listing(lab);
+    const directory = join(lab.root, 'not/there');
+    const { stdout, exitCode } = await lab.run(['install', '--dry-run', '--dir', directory, ...SUBNET]);
+    assert.equal(exitCode, 0);
+    assert.match(stdout, /^create +\S+\/not\/there\/heddle-cni /m);
+    assert.deepEqual(listing(lab), before);
+    assert.equal(statSync(directory, { throwIfNoEntry: false }), undefined);
+  });
+
+  test('leaves what is not its own alone, and everything else with it', async () => {
+    using lab = labWithProgram();
+    lab.write('bin/bridge', 'another bridge');
+    const before = listing(lab);
+    const { exitCode, stdout, stderr } = await lab.run(['install', ...SUBNET]);
+    assert.deepEqual({ exitCode, stdout }, { exitCode: 3, stdout: '' });
+    assert.match(
+      stderr,
+      /^heddle: in the way, and not heddle's: \S+\/bin\/bridge\n {2}hint: nothing was changed/,
+    );
+    assert.deepEqual(listing(lab), before);
+    const json = (await lab.json(['install', ...SUBNET])) as { inTheWay: readonly string[] };
+    assert.deepEqual(json.inTheWay, [join(lab.root, 'bin/bridge')]);
+  });
+
+  test('adds no network to others', async () => {
+    using lab = labWithProgram();
+    lab.write('net.d/87-podman.conflist', '{}');
+    lab.write('net.d/README', 'not a network');
+    const { stdout } = await lab.run(['install', ...SUBNET]);
+    assert.match(
+      stdout,
+      /10-heddle\.conflist +not written: there are networks already \(87-podman\.conflist\)/,
+    );
+    assert.deepEqual(readdirSync(lab.places.configDir), ['87-podman.conflist', 'README']);
+  });
+
+  test('says where it looked when there is no program', async () => {
+    using lab = new CliLab();
+    const { exitCode, stderr } = await lab.run(['install', ...SUBNET]);
+    assert.equal(exitCode, 1);
+    assert.match(
+      stderr,
+      /^heddle: install: there is no heddle-cni in \S+\/program\n {2}hint: make build builds it/,
+    );
+  });
+
+  test('takes up where a killed one left off', async () => {
+    using lab = labWithProgram();
+    await lab.run(['install', ...SUBNET]);
+    rmSync(join(lab.root, 'bin/bridge'));
+    lab.write('bin/.heddle-cni.heddle-draft', 'half a prog');
+    symlinkSync('heddle-cni', join(lab.root, 'bin/.bridge.heddle-draft'));
+    lab.write('program/heddle-cni', 'program 2');
+    assert.equal((await lab.run(['install', ...SUBNET])).exitCode, 0);
+    const drafts = readdirSync(lab.places.pluginDir).filter((name) => name.endsWith('draft'));
+    assert.deepEqual({ drafts, program: lab.read('bin/heddle-cni') }, { drafts: [], program: 'program 2' });
+  });
+});
+
+describe('heddle uninstall', () => {
+  test('removes all that install put there, and nothing else', async () => {
+    using lab = labWithProgram();
+    lab.write('bin/dhcp', 'another plugin');
+    const before = listing(lab);
+    await lab.run(['install', ...SUBNET]);
+    const { exitCode, stderr } = await lab.run(['uninstall']);
+    assert.deepEqual({ exitCode, stderr }, { exitCode: 0, stderr: '' });
+    assert.deepEqual(listing(lab), before);
+    assert.deepEqual(await lab.run(['uninstall']), { exitCode: 0, stdout: 'nothing to do\n', stderr: '' });
+  });
+
+  test('shows what it would do, and does not', async () => {
+    using lab = labWithProgram();
+    await lab.run(['install', ...SUBNET]);
+    const before = listing(lab);
+    const { stdout } = await lab.run(['uninstall', '--dry-run']);
+    assert.match(stdout, /^remove +\S+10-heddle\.conflist +-\n/m);
+    assert.deepEqual(listing(lab), before);
+  });
+
+  test('leaves a network that somebody has edited, and says so', async () => {
+    using lab = labWithProgram();
+    await lab.run(['install', ...SUBNET]);
+    const path = lab.write('net.d/10-heddle.conflist', '{"name":"mine"}');
+    const { exitCode, stderr } = await lab.run(['uninstall']);
+    assert.equal(exitCode, 3);
+    assert.equal(stderr, `heddle: left alone, because it was changed since it was installed: ${path}\n`);
+    assert.equal(lab.read('net.d/10-heddle.conflist'), '{"name":"mine"}');
+    assert.deepEqual(readdirSync(lab.places.pluginDir), []);
+  });
+
+  test('warns of attachments that will be without their plugins', async () => {
+    using lab = labWithProgram();
+    await lab.run(['install', ...SUBNET]);
+    lab.write('net.d/20-noop.conf', { cniVersion: '1.0.0', name: 'n', type: 'noop' });
+    lab.stub('noop', `echo '{"cniVersion":"1.0.0"}'`);
+    chmodSync(join(lab.places.pluginDir, 'noop'), 0o755);
+    await lab.run(['add', 'n', 'blue']);
+    assert.match(
+      (await lab.run(['uninstall'])).stderr,
+      /^heddle: warning: 1 attachments are left on this node/,
+    );
+  });
+});

@@ -1,0 +1,213 @@
+/** The verbs of CNI against plugins that are shell scripts: what reaches them, and what comes back. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { containerIdOf } from '../request/sandbox.ts';
+import { CliLab } from '../testing/cli-lab.ts';
+
+const NETWORK = { cniVersion: '1.1.0', name: 'podnet', plugins: [{ type: 'noop' }] };
+const RESULT = '{"cniVersion":"1.1.0","ips":[{"address":"192.0.2.5/24"}]}';
+const ANSWERS = `case $CNI_COMMAND in
+  ADD) printf %s '${RESULT}' ;;
+  VERSION) printf %s '{"cniVersion":"1.1.0","supportedVersions":["1.0.0","1.1.0"]}' ;;
+esac`;
+
+function labWith(script = ANSWERS): CliLab {
+  const lab = new CliLab();
+  lab.write('net.d/10-podnet.conflist', NETWORK);
+  lab.stub('noop', script);
+  return lab;
+}
+
+describe('heddle add, check, del', () => {
+  test('call the plugins as cnitool does, and print what cnitool prints', async () => {
+    using lab = labWith();
+    const netns = `${lab.places.netnsDir}/blue`;
+    const id = containerIdOf(netns);
+    const env = { CNI_ARGS: 'K=v' };
+    const added = await lab.run(['add', 'podnet', 'blue'], env);
+    assert.deepEqual(added, {
+      exitCode: 0,
+      stdout: JSON.stringify(JSON.parse(RESULT), null, 4),
+      stderr: '',
+    });
+    const silent = { exitCode: 0, stdout: '', stderr: '' };
+    assert.deepEqual(await lab.run(['check', 'podnet', 'blue'], env), silent);
+    assert.deepEqual(await lab.run(['del', 'podnet', 'blue'], env), silent);
+    assert.deepEqual(
+      lab.calls(),
+      ['ADD', 'CHECK', 'DEL'].map((command) => `noop ${command} ${id} ${netns} eth0 K=v`),
+    );
+  });
+
+  test('take interface and container from flags', async () => {
+    using lab = labWith();
+    await lab.run(['add', 'podnet', './blue', '-i', 'net1', '--container-id', 'c1']);
+    assert.deepEqual(lab.calls(), [`noop ADD c1 ${lab.root}/blue net1`]);
+  });
+
+  test('hand capability arguments to plugins that declare them', async () => {
+    using lab = labWith(`[ $CNI_COMMAND = ADD ] && printf %s "$stdin" > "${'$'}{0%/*}/../stdin"\n${ANSWERS}`);
+    const plugins = [{ type: 'noop', capabilities: { portMappings: true } }];
+    lab.write('net.d/10-podnet.conflist', { ...NETWORK, plugins });
+    const portMappings = [{ hostPort: 8080, containerPort: 80 }];
+    await lab.run(['add', 'podnet', 'blue'], { CAP_ARGS: JSON.stringify({ portMappings, mac: 'x' }) });
+    assert.deepEqual(JSON.parse(lab.read('stdin')).runtimeConfig, { portMappings });
+  });
+
+  test('tell programs what was done', async () => {
+    using lab = labWith();
+    await lab.run(['add', 'podnet', 'blue']);
+    const netns = `${lab.places.netnsDir}/blue`;
+    const told = { network: 'podnet', containerID: containerIdOf(netns), ifName: 'eth0', netns };
+    assert.deepEqual(await lab.json(['check', 'podnet', 'blue']), told);
+    assert.deepEqual(await lab.json(['del', 'podnet', 'blue']), told);
+  });
+
+  test('say which plugin failed, with its own words and code, and undo a failed add', async () => {
+    const failing = `[ $CNI_COMMAND = ADD ] || exit 0\necho '{"code":11,"msg":"no room","details":"10 of 10"}'; exit 1`;
+    using lab = labWith(failing);
+    const { exitCode, stdout, stderr } = await lab.run(['add', 'podnet', 'blue', '-o', 'json']);
+    assert.equal(exitCode, 1);
+    assert.equal(stderr, 'heddle: plugin type="noop" failed (add): no room; 10 of 10\n');
+    assert.equal(JSON.parse(stdout).error.cniCode, 11);
+    assert.deepEqual(
+      lab.calls().map((call) => call.split(' ')[1]),
+      ['ADD', 'DEL'],
+    );
+  });
+
+  test('pass on what a plugin says on stderr', async () => {
+    using lab = labWith(`echo careful >&2\n${ANSWERS}`);
+    assert.equal((await lab.run(['add', 'podnet', 'blue'])).stderr, 'careful\n');
+  });
+
+  test('delete what was added though its network is gone', async () => {
+    using lab = labWith();
+    await lab.run(['add', 'podnet', 'blue']);
+    lab.write('net.d/10-podnet.conflist', { ...NETWORK, name: 'other' });
+    assert.equal((await lab.run(['del', 'podnet', 'blue'])).exitCode, 0);
+    assert.equal(lab.calls().length, 2);
+  });
+
+  test('do not delete from a network that never was', async () => {
+    using lab = labWith();
+    const { exitCode, stderr } = await lab.run(['del', 'podnte', 'blue']);
+    assert.equal(exitCode, 1);
+    assert.match(stderr, /^heddle: no net configuration with name "podnte" in /);
+  });
+
+  test('name file, line and column of a broken network, and pass over one that nobody asked for', async () => {
+    using lab = labWith();
+    const path = lab.write('net.d/00-broken.conflist', '{\n  "name": "broken",\n  "plugins": [}\n');
+    const { exitCode, stderr } = await lab.run(['add', 'podnet', 'blue']);
+    assert.equal(exitCode, 0);
+    assert.ok(stderr.startsWith(`heddle: warning: passed over: ${path}:3:15: `), stderr);
+    const missing = await lab.run(['add', 'broken', 'blue']);
+    assert.equal(missing.exitCode, 1);
+    assert.ok(missing.stderr.includes(`  hint: not looked into: ${path}:3:15: `), missing.stderr);
+  });
+});
+
+describe('heddle status', () => {
+  test('is silent when all plugins are ready, and does not look at a namespace', async () => {
+    using lab = labWith();
+    assert.deepEqual(await lab.run(['status', 'podnet', 'blue']), { exitCode: 0, stdout: '', stderr: '' });
+    assert.deepEqual(await lab.json(['status', 'podnet']), { network: 'podnet', ready: true });
+  });
+
+  test('tells why a plugin is not', async () => {
+    using lab = labWith(`echo '{"code":50,"msg":"no daemon"}'; exit 1`);
+    const { exitCode, stderr } = await lab.run(['status', 'podnet']);
+    assert.equal(exitCode, 1);
+    assert.equal(stderr, 'heddle: no daemon\n');
+  });
+});
+
+describe('heddle gc', () => {
+  async function labWithTwo(): Promise<CliLab> {
+    const lab = labWith();
+    await lab.run(['add', 'podnet', '/proc/self/ns/net', '--container-id', 'live']);
+    await lab.run(['add', 'podnet', 'gone', '--container-id', 'dead']);
+    return lab;
+  }
+
+  test('frees everything, as cnitool does', async () => {
+    using lab = await labWithTwo();
+    assert.deepEqual(await lab.json(['gc', 'podnet']), {
+      network: 'podnet',
+      kept: [],
+      freed: [
+        { containerID: 'dead', ifName: 'eth0' },
+        { containerID: 'live', ifName: 'eth0' },
+      ],
+    });
+  });
+
+  test('keeps what has a namespace when that is asked for', async () => {
+    using lab = await labWithTwo();
+    assert.deepEqual(await lab.json(['gc', 'podnet', '--keep-live']), {
+      network: 'podnet',
+      kept: [{ containerID: 'live', ifName: 'eth0' }],
+      freed: [{ containerID: 'dead', ifName: 'eth0' }],
+    });
+  });
+
+  test('keeps what is named', async () => {
+    using lab = await labWithTwo();
+    const { exitCode, stdout } = await lab.run([
+      'gc',
+      'podnet',
+      '--keep',
+      'dead/eth0',
+      '--keep',
+      'live/net9',
+    ]);
+    assert.deepEqual({ exitCode, stdout }, { exitCode: 0, stdout: '' });
+    const deleted = lab.calls().filter((call) => call.startsWith('noop DEL'));
+    assert.deepEqual(
+      deleted.map((call) => call.split(' ')[2]),
+      ['live'],
+    );
+  });
+});
+
+describe('heddle version', () => {
+  test('shows what the plugins of a network speak, address management included', async () => {
+    using lab = labWith();
+    lab.stub('addresses', ANSWERS);
+    const plugins = [{ type: 'noop', ipam: { type: 'addresses' } }];
+    lab.write('net.d/10-podnet.conflist', { ...NETWORK, plugins });
+    const { exitCode, stdout } = await lab.run(['version', 'podnet']);
+    assert.equal(exitCode, 0);
+    assert.equal(
+      stdout,
+      'PLUGIN      SPEAKS        FITS   PATH\n' +
+        `noop        1.0.0 1.1.0   yes    ${lab.places.pluginDir}/noop\n` +
+        `addresses   1.0.0 1.1.0   yes    ${lab.places.pluginDir}/addresses\n`,
+    );
+  });
+
+  test('fails when one does not speak the version of the network, or is not there', async () => {
+    using lab = labWith();
+    lab.write('net.d/10-podnet.conflist', {
+      ...NETWORK,
+      cniVersion: '0.4.0',
+      plugins: [{ type: 'noop' }, { type: 'no' }],
+    });
+    const { exitCode, stdout } = await lab.run(['version', 'podnet', '-o', 'json']);
+    assert.equal(exitCode, 1);
+    const { plugins } = JSON.parse(stdout);
+    assert.deepEqual(
+      plugins.map(({ type, speaksNetwork, path }: Record<string, unknown>) => [
+        type,
+        speaksNetwork,
+        path === null,
+      ]),
+      [
+        ['noop', false, false],
+        ['no', false, true],
+      ],
+    );
+    assert.match(plugins[1].problem, /failed to find plugin "no"/);
+  });
+});
