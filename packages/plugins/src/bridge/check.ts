@@ -12,7 +12,7 @@ import {
   requirePrevResult,
 } from '../interface/findings.ts';
 import { checkRules } from './check-rules.ts';
-import { type BridgeConfig, hasIpam, isGateway, portVlans } from './config.ts';
+import { type BridgeConfig, hasIpam, isGateway, type PortVlans, portVlans } from './config.ts';
 import { gatewayPrefixes, vlanGatewayName } from './gateway.ts';
 
 type Call = CheckCall<BridgeConfig>;
@@ -40,7 +40,7 @@ export async function check(call: Call): Promise<void> {
 function checkBridge({ config }: Call, bridge: Link | undefined, result: Result): Findings {
   const entry = hostEntry(result, config.bridge);
   // A bridge that is no gateway may be somebody else's, and follow its ports' hardware addresses.
-  const mac = isGateway(config) ? entry?.mac : undefined;
+  const mac = isGateway(config) && config.vlan === 0 ? entry?.mac : undefined;
   const promiscuous = bridge === undefined || !config.promiscMode || bridge.promiscuity > 0;
   return [
     ...(entry === undefined ? [`prevResult has no interface ${config.bridge} on the host`] : []),
@@ -68,7 +68,7 @@ async function checkHostEnd(
       : [`link ${end.name} should be a port of ${config.bridge}`]),
     ...flagFindings(end, 'hairpin', config.hairpinMode),
     ...flagFindings(end, 'isolated', config.portIsolation),
-    ...(await vlanFindings(host, end, config)),
+    ...(await vlanFindings(host, end, portVlans(config), config)),
   ];
 }
 
@@ -79,25 +79,50 @@ function flagFindings({ name, port }: Link, flag: 'hairpin' | 'isolated', wanted
   ];
 }
 
-async function vlanFindings(host: Call['host'], end: Link, config: BridgeConfig): Promise<Findings> {
-  const { untagged, tagged } = portVlans(config);
-  if (untagged === 0 || end.master === undefined) return [];
-  const present = new Map((await host.bridge.vlans(end.index)).map((vlan) => [vlan.id, vlan]));
-  const own = present.get(untagged);
+async function vlanFindings(
+  host: Call['host'],
+  { name, index, master }: Link,
+  { untagged, tagged }: PortVlans,
+  { preserveDefaultVlan }: BridgeConfig,
+): Promise<Findings> {
+  if (untagged === 0 || master === undefined) return [];
+  const vlans = await host.bridge.vlans(index);
+  const own = vlans.find(({ id }) => id === untagged);
+  const present = vlans.map(({ id }) => id);
+  const wanted = [untagged, ...tagged];
   return [
-    ...(own?.pvid && own.untagged ? [] : [`port ${end.name} should be untagged in VLAN ${untagged}`]),
-    ...tagged.filter((id) => !present.has(id)).map((id) => `port ${end.name} should be in VLAN ${id}`),
+    ...(own?.pvid && own.untagged ? [] : [`port ${name} should be untagged in VLAN ${untagged}`]),
+    ...tagged.filter((id) => !present.includes(id)).map((id) => `port ${name} should be in VLAN ${id}`),
+    // The bridge's default VLAN may be any.
+    ...(preserveDefaultVlan ? [] : present.filter((id) => !wanted.includes(id))).map(
+      (id) => `port ${name} should not be in VLAN ${id}`,
+    ),
   ];
 }
 
-async function checkGateway({ config, host, ifName }: Call, result: Result): Promise<Findings> {
+async function checkGateway(call: Call, result: Result): Promise<Findings> {
+  const { config, host, ifName } = call;
   const name = config.vlan === 0 ? config.bridge : vlanGatewayName(config);
   const link = await host.links.find(name);
   if (link === undefined) return [`the gateway's link ${name} is missing`];
   const present = await host.addresses.list({ link: link.index });
-  return gatewayPrefixes(addressesOf(ifName, result))
-    .filter((prefix) => !present.some((address) => address.prefix.equals(prefix)))
-    .map((prefix) => `the gateway's address ${prefix} is missing on ${name}`);
+  return [
+    ...(config.vlan === 0 ? [] : await checkVlanGateway(call, link, result)),
+    ...gatewayPrefixes(addressesOf(ifName, result))
+      .filter((prefix) => !present.some((address) => address.prefix.equals(prefix)))
+      .map((prefix) => `the gateway's address ${prefix} is missing on ${name}`),
+  ];
+}
+
+async function checkVlanGateway({ config, host }: Call, link: Link, result: Result): Promise<Findings> {
+  const { name, kind = 'veth', parent } = link;
+  const port = parent === undefined ? undefined : await host.links.find(parent);
+  return [
+    ...checkLink(name, link, { kind, up: true, mac: hostEntry(result, name)?.mac }),
+    ...(port === undefined
+      ? []
+      : await vlanFindings(host, port, { untagged: config.vlan, tagged: [] }, config)),
+  ];
 }
 
 function hostEntry({ interfaces = [] }: Result, name: string): Interface | undefined {

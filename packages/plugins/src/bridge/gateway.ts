@@ -70,7 +70,8 @@ export function vlanGatewayName({ bridge, vlan }: BridgeConfig): string {
 
 /**
  * The host's link in the configured VLAN, up; it is shared, made when missing and never deleted. It is a veth,
- * not a VLAN link, so that the bridge alone decides who is in which VLAN.
+ * not a VLAN link, so that the bridge alone decides who is in which VLAN. It comes up last: one that is down
+ * may be what an ADD left that died, its port still in the wrong VLAN.
  */
 export async function ensureVlanGateway(
   host: KernelSession,
@@ -79,25 +80,32 @@ export async function ensureVlanGateway(
   random: Random,
 ): Promise<Link> {
   const name = vlanGatewayName(config);
+  const { vlan: untagged, preserveDefaultVlan } = config;
   const found = await host.links.find(name);
   if (found?.up) return found;
-  if (found === undefined) await addVlanGateway(host, bridge, name, config, random);
-  await host.links.set(name, { up: true });
-  return host.links.get(name);
+  const { index, parent } = found ?? (await makeVlanGateway(host, bridge, name, config, random));
+  const port = parent === undefined ? undefined : await host.links.find(parent);
+  await host.batch([
+    // Somebody else may have made the link, in another way.
+    ...(port?.master === bridge.index
+      ? await planVlans(host, port.index, { untagged, tagged: [] }, preserveDefaultVlan)
+      : []),
+    host.links.plan.set(index, { up: true }),
+  ]);
+  return host.links.get(index);
 }
 
-async function addVlanGateway(
+async function makeVlanGateway(
   host: KernelSession,
   bridge: Link,
   name: string,
-  { vlan, mtu, preserveDefaultVlan }: BridgeConfig,
+  { mtu }: BridgeConfig,
   random: Random,
-): Promise<void> {
-  const portName = `veth${Buffer.from(random.bytes(4)).toString('hex')}`;
+): Promise<Link> {
   const size = mtu > 0 ? { mtu } : {};
   try {
     await host.links.add({
-      name: portName,
+      name: `veth${Buffer.from(random.bytes(4)).toString('hex')}`,
       kind: 'veth',
       up: true,
       master: bridge.index,
@@ -107,11 +115,9 @@ async function addVlanGateway(
     });
   } catch (error) {
     // Another ADD made it in the meantime.
-    if (NetlinkError.is(error, 'EEXIST') && (await host.links.find(name)) !== undefined) return;
-    throw error;
+    if (!NetlinkError.is(error, 'EEXIST')) throw error;
   }
-  const port = await host.links.get(portName);
-  await host.batch(await planVlans(host, port.index, { untagged: vlan, tagged: [] }, preserveDefaultVlan));
+  return host.links.get(name);
 }
 
 /**

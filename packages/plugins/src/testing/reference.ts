@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { PluginError } from '@heddle/cni';
 import { runInNetns } from '@heddle/sys';
 import { invocationOf, type LabCall } from './plugin-lab.ts';
@@ -22,6 +23,14 @@ export class ReferencePlugins {
     );
     return directory === undefined ? undefined : new ReferencePlugins(directory);
   }
+
+  /** Those of the current release, where the setup could build them; see {@link ReferencePlugins.ABSENT_CURRENT}. */
+  static findCurrent(): ReferencePlugins | undefined {
+    return existsSync(join(CURRENT, 'bridge')) ? new ReferencePlugins(CURRENT) : undefined;
+  }
+
+  /** Why a test is skipped without them. */
+  static readonly ABSENT_CURRENT = "not installed: Go, to build the reference's current plugins";
 
   /** Why a test is skipped without them. */
   static readonly ABSENT = "not installed: the reference's plugins (package containernetworking-plugins)";
@@ -47,3 +56,6 @@ export class ReferencePlugins {
     throw stdout === '' ? new Error(`${type}: ${stderr}`) : PluginError.fromJson(type, JSON.parse(stdout));
   }
 }
+
+/** Where the setup builds them. */
+const CURRENT = fileURLToPath(new URL('../../../../build/reference', import.meta.url));
