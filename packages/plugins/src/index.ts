@@ -4,15 +4,10 @@ import { bridge } from './bridge/index.ts';
 import { hostLocal } from './host-local/index.ts';
 import { loopback } from './loopback/index.ts';
 import { portmap } from './portmap/index.ts';
+import { ptp } from './ptp/index.ts';
 import { staticPlugin } from './static/index.ts';
 
 /** Every plugin that is built in. */
 export const PLUGINS: ReadonlyMap<string, Plugin> = new Map(
-  [
-    bridge,
-    hostLocal,
-    loopback,
-    portmap,
-    staticPlugin,
-  ].map((plugin) => [plugin.type, plugin]),
+  [bridge, hostLocal, loopback, portmap, ptp, staticPlugin].map((plugin) => [plugin.type, plugin]),
 );

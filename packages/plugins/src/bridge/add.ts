@@ -1,7 +1,7 @@
 /** ADD: a veth pair between the container and the bridge, and with IPAM everything that layer 3 takes. */
 import { CURRENT_VERSION, type Interface, type IpConfig, type Result, type Route } from '@heddle/cni';
 import { type AddCall, ownerAlias } from '@heddle/cni/plugin';
-import { addMasquerade, addSpoofCheck, removeMasquerade, removeSpoofCheck } from '@heddle/dataplane';
+import { addSpoofCheck, removeSpoofCheck } from '@heddle/dataplane';
 import { Prefix } from '@heddle/netaddr';
 import type { Link } from '@heddle/netlink';
 import { announce, enableAnnouncements } from '../interface/announce.ts';
@@ -9,17 +9,11 @@ import { addressesOf, applyResult } from '../interface/apply-result.ts';
 import { chooseDns } from '../interface/dns.ts';
 import { enableForwarding } from '../interface/forwarding.ts';
 import { trySysctl } from '../interface/ipv6.ts';
+import { masquerade } from '../interface/masquerade.ts';
 import type { PlannedAddress } from '../interface/plan-routes.ts';
 import { createVeth, type VethPair } from '../interface/veth.ts';
 import { ensureBridge } from './bridge-link.ts';
-import {
-  type BridgeConfig,
-  checkCombination,
-  hasIpam,
-  isGateway,
-  masqueradeBackend,
-  requestedMac,
-} from './config.ts';
+import { type BridgeConfig, checkCombination, hasIpam, isGateway, requestedMac } from './config.ts';
 import { defaultGateway, ensureAddresses, ensureVlanGateway, gatewayPrefixes } from './gateway.ts';
 import { awaitForwarding, setUpPort } from './port.ts';
 
@@ -127,14 +121,6 @@ async function addGateway(
 async function checkSources({ host, attachment, undo }: Call, pair: VethPair): Promise<void> {
   undo.push('remove the check of source addresses', () => removeSpoofCheck(host, attachment));
   await addSpoofCheck(host, attachment, { hostLink: pair.host.name, mac: pair.containerMac });
-}
-
-async function masquerade(call: Call, addresses: readonly PlannedAddress[]): Promise<void> {
-  const { config, host, attachment, undo } = call;
-  const prefixes = addresses.map(({ prefix }) => prefix);
-  const backend = masqueradeBackend(config);
-  undo.push('remove masquerading', () => removeMasquerade(host, attachment, prefixes));
-  await addMasquerade(host, attachment, prefixes, { backend });
 }
 
 /**

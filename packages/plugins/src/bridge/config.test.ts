@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decodeConfig } from '@heddle/cni';
+import { masqueradeBackend } from '../interface/masquerade.ts';
 import {
   bridgeConfig,
   checkCombination,
   filtersVlans,
   hasIpam,
   isGateway,
-  masqueradeBackend,
   portVlans,
   requestedMac,
 } from './config.ts';

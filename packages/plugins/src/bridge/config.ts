@@ -2,6 +2,7 @@
 import { bool, ConfigError, dnsSchema, ipamSchema, mac, uint } from '@heddle/cni';
 import { Mac } from '@heddle/netaddr';
 import * as v from 'valibot';
+import { masqueradeBackend } from '../interface/masquerade.ts';
 import { trunkEntry, trunkIds } from './vlan-trunk.ts';
 
 const macHolder = v.object({ mac: v.optional(mac()) });
@@ -41,26 +42,6 @@ export const bridgeConfig = v.object({
 
 /** A valid configuration. */
 export type BridgeConfig = v.InferOutput<typeof bridgeConfig>;
-
-/** The two ways to write masquerading rules; see `ipMasqBackend`. */
-export type MasqueradeBackend = 'nftables' | 'iptables';
-
-/** What masquerades: nftables unless the configuration says otherwise. */
-export function masqueradeBackend({ ipMasqBackend }: BridgeConfig): MasqueradeBackend {
-  switch (ipMasqBackend) {
-    case '':
-    case 'nftables':
-      return 'nftables';
-    case 'iptables':
-      return 'iptables';
-    default:
-      throw new ConfigError(`unknown ipMasqBackend "${ipMasqBackend}"`, {
-        pointer: '/ipMasqBackend',
-        expected: '"nftables" or "iptables"',
-        received: JSON.stringify(ipMasqBackend),
-      });
-  }
-}
 
 /** Whether the bridge is to hold the gateway's addresses. A default gateway is a gateway. */
 export function isGateway(config: BridgeConfig): boolean {

@@ -1,7 +1,7 @@
 /** Gives a container's interface the addresses and routes of a result, and sets it up. */
 import { CNI_CODE, CniError, type IpConfig, type Result, toCniError } from '@heddle/cni';
 import { Addr, Prefix } from '@heddle/netaddr';
-import type { KernelSession } from '@heddle/netlink';
+import type { KernelSession, RouteSpec } from '@heddle/netlink';
 import { awaitAddresses } from './await-addresses.ts';
 import { awaitSolicitations } from './await-solicitations.ts';
 import { enableIpv6 } from './ipv6.ts';
@@ -20,6 +20,13 @@ export interface ApplyOptions {
    * they can be used at once.
    */
   readonly duplicateDetection: boolean;
+  /** The routes to the addresses' networks, where the kernel's own, on the link, are not right. */
+  readonly networkRoutes?: readonly RouteSpec[] | undefined;
+  /**
+   * Whether the interface comes up with its addresses, at which the kernel announces them where
+   * `enableAnnouncements` said so. Left out, it is up before.
+   */
+  readonly announced?: boolean;
   readonly warn: (message: string) => void;
 }
 
@@ -37,24 +44,29 @@ export async function applyResult(
   container: KernelSession,
   link: ContainerLink,
   result: Result,
-  { duplicateDetection, warn }: ApplyOptions,
+  { duplicateDetection, networkRoutes, announced = false, warn }: ApplyOptions,
 ): Promise<void> {
   const addresses = addressesOf(link.name, result);
   const firstIpv6 = addresses.find(({ prefix }) => prefix.family === 6);
   if (firstIpv6 !== undefined) await enableIpv6(container, link.name, firstIpv6.prefix, warn);
   const { links, addresses: table, routes } = container;
+  const up = links.plan.set(link.index, { up: true });
   const changes = [
-    // Up first: the kernel then makes the routes to the addresses' networks as they come.
-    links.plan.set(link.index, { up: true }),
+    // Up first, where nothing is to be announced: the kernel makes the routes to the addresses' networks as they come.
+    ...(announced ? [] : [up]),
     ...addresses.map(({ prefix }) =>
       table.plan.add({
         link: link.index,
         prefix,
         broadcast: 'auto',
         noDad: prefix.family === 6 && !duplicateDetection,
+        noPrefixRoute: networkRoutes !== undefined,
       }),
     ),
-    ...planRoutes(link.index, addresses, result.routes ?? []).map((route) => routes.plan.append(route)),
+    ...(announced ? [up] : []),
+    ...planRoutes(link.index, addresses, result.routes ?? [], networkRoutes).map((route) =>
+      routes.plan.append(route),
+    ),
   ];
   try {
     await container.batch(changes);

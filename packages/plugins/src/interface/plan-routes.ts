@@ -19,6 +19,7 @@ export interface PlannedAddress {
  * - A gateway outside the interface's networks is first made reachable by a route of its own.
  * - A route that is there twice is made once.
  *
+ * @param networkRoutes the routes to the interface's networks, where the kernel makes none
  * @example
  * planRoutes(3, [{ prefix: Prefix.parse('2001:db8::5/64'), gateway: Addr.parse('2001:db8:1::1') }], [{ dst: '::/0' }])
  * // 2001:db8:1::1/128 on the link, then ::/0 via 2001:db8:1::1
@@ -27,16 +28,19 @@ export function planRoutes(
   link: number,
   addresses: readonly PlannedAddress[],
   routes: readonly ResultRoute[],
+  networkRoutes?: readonly RouteSpec[],
 ): readonly RouteSpec[] {
   const planned = new Map<string, RouteSpec>();
   const plan = (spec: RouteSpec): void => {
     const key = JSON.stringify(spec);
     if (!planned.has(key)) planned.set(key, spec);
   };
+  for (const spec of networkRoutes ?? []) plan(spec);
+  const onLink = networkRoutes === undefined ? addresses.map(({ prefix }) => prefix) : [];
   for (const route of routes) {
     const spec = routeSpec(link, addresses, route);
     const gateway = spec.gateway ?? spec.via;
-    if (gateway !== undefined && !isReachable(gateway, addresses, planned.values())) {
+    if (gateway !== undefined && !isReachable(gateway, onLink, planned.values())) {
       plan({ dst: Prefix.host(gateway), link, scope: RT_SCOPE_LINK });
     }
     plan(spec);
@@ -74,13 +78,9 @@ function gatewayOf({ gw, scope = 0 }: ResultRoute, implied: Addr | undefined): A
   return scope >= RT_SCOPE_LINK ? undefined : implied;
 }
 
-function isReachable(
-  gateway: Addr,
-  addresses: readonly PlannedAddress[],
-  routes: Iterable<RouteSpec>,
-): boolean {
+function isReachable(gateway: Addr, onLink: readonly Prefix[], routes: Iterable<RouteSpec>): boolean {
   if (gateway.family === 6 && gateway.isLinkLocal) return true;
-  if (addresses.some(({ prefix }) => prefix.contains(gateway))) return true;
+  if (onLink.some((prefix) => prefix.contains(gateway))) return true;
   for (const { dst, gateway: next, via, table } of routes) {
     if (next === undefined && via === undefined && table === undefined && dst.contains(gateway)) return true;
   }
