@@ -54,6 +54,11 @@ function prepare(): void {
       `/${directory}`,
     );
   }
+  // What the machine has of CNI is hidden: a sandbox is a node on which nothing was ever installed.
+  for (const directory of ['/etc/cni', '/var/lib/cni', '/opt/cni']) {
+    run('mkdir', '-p', directory);
+    run('mount', '-t', 'tmpfs', '-o', 'mode=755', 'heddle', directory);
+  }
   run('ip', 'link', 'set', 'lo', 'up');
 }
 
