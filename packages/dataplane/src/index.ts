@@ -1,5 +1,5 @@
 export { parseConditions } from './conditions.ts';
-export { isIptablesUsable } from './iptables/nat-table.ts';
+export { IptablesError, isIptablesUsable } from './iptables/nat-table.ts';
 export { programsIn } from './iptables/programs.ts';
 export {
   addMasquerade,

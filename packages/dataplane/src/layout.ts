@@ -30,7 +30,7 @@
  *   the loopback address only. No packet from a wire is meant for it (RFC 1122, 3.2.1.3), and at this priority no
  *   translation has happened yet.
  * - Nothing leads from `::1` to a pod: IPv6 has no `route_localnet`. Such packets are left to whoever listens there.
- * - The rule in `prerouting` has {@link LAYOUT} as its comment. Where it is found, the structure is there and of this
+ * - The rule in `prerouting` has `LAYOUT` as its comment. Where it is found, the structure is there and of this
  *   version. A table that was flushed, or is of another version, gets its rules anew; elements stay.
  */
 import { Addr, Prefix } from '@heddle/netaddr';
@@ -72,7 +72,7 @@ export type Family = 4 | 6;
 /** The table that holds everything of this file. */
 export const NAT = TABLES.nat;
 /** The version of the structure, as the comment of the rule in `prerouting`. */
-export const LAYOUT = 'layout 1';
+const LAYOUT = 'layout 1';
 
 const PORT_KEY: readonly KeyType[] = ['inet_proto', 'inet_service'];
 

@@ -7,7 +7,7 @@
 import { type AttachmentId, CNI_CODE, CniError } from '@heddle/cni';
 import { ownerComment } from '@heddle/cni/plugin';
 import type { Prefix } from '@heddle/netaddr';
-import { element, type KernelSession, type NftElement } from '@heddle/netlink';
+import { delete_, element, type KernelSession, type NftChange, type NftElement } from '@heddle/netlink';
 import { masqueradeChain } from './iptables/chain-names.ts';
 import {
   missingMasqueradeRules,
@@ -23,6 +23,7 @@ import { removeStaleChains } from './leftovers/stale-chains.ts';
 import {
   commitPlanned,
   deleteElements,
+  deletion,
   elementChanges,
   elementText,
   isOwnedBy,
@@ -60,38 +61,71 @@ export async function addMasquerade(
     return;
   }
   const wanted = elementsFor(owner, prefixes);
-  await commitPlanned(host, async (attempt) => {
-    const isBuilt = await hasStructure(host);
-    // An address is rarely known already; the kernel says so.
-    const present = attempt === 1 ? [] : await readElements(host, SETS);
-    const changes = elementChanges(
-      present,
-      wanted,
-      (each) =>
-        isOwnedBy(each, owner) || prefixes.some(({ addr }) => sourceOf(each.element) === String(addr)),
-    );
-    return [...(isBuilt ? [] : structure()), ...changes];
-  });
+  await commitPlanned(
+    host,
+    async (isBlind) => {
+      const isBuilt = await hasStructure(host);
+      // An address is rarely known already; the kernel says so.
+      const present = isBlind ? [] : await readElements(host, SETS);
+      const changes = elementChanges(
+        present,
+        wanted,
+        (each) =>
+          isOwnedBy(each, owner) || prefixes.some(({ addr }) => sourceOf(each.element) === String(addr)),
+      );
+      return [...(isBuilt ? [] : structure()), ...changes];
+    },
+    { beginsBlind: true },
+  );
 }
 
 /**
  * Takes away all masquerading of an owner, whatever wrote it and wherever its addresses were: our elements, the
  * reference's iptables chain and its nftables rules. Nothing there is fine.
+ *
+ * @param prefixes as they were added; where they are known, nothing has to be searched
  */
 export async function removeMasquerade(
   host: KernelSession,
   owner: AttachmentId,
-  _prefixes: readonly Prefix[] = [],
+  prefixes: readonly Prefix[] = [],
 ): Promise<void> {
   const tables = await tablesOf(host);
   if (tables.has(`${NAT.family} ${NAT.table}`)) {
-    await deleteElements(host, SETS, (each) => isOwnedBy(each, owner));
+    let known = prefixes;
+    await commitPlanned(host, async () => {
+      const changes = await deletionsAt(host, owner, known);
+      // Should it not come to that, the next attempt looks at everything.
+      known = [];
+      return changes ?? (await deletions(host, owner));
+    });
   }
   await removeReferenceMasquerade(host, tables, owner);
   await removeIptablesChain(host, tables, {
     ...{ chain: masqueradeChain(owner), referrer: 'POSTROUTING' },
     plan: planMasqueradeRemoval(owner),
   });
+}
+
+/** The deletions for addresses without a search; `undefined` unless all of them are the owner's. */
+async function deletionsAt(
+  { nft }: KernelSession,
+  owner: AttachmentId,
+  prefixes: readonly Prefix[],
+): Promise<readonly NftChange[] | undefined> {
+  if (prefixes.length === 0) return undefined;
+  const wanted = elementsFor(owner, prefixes);
+  for (const each of wanted) {
+    // To find an element of a set with intervals, the kernel would have to list it.
+    if (isInterval(each)) continue;
+    const found = await nft.findElement(each);
+    if (found?.comment !== each.comment) return undefined;
+  }
+  return wanted.map(({ family, table, set, key }) => delete_(element({ family, table, set, key })));
+}
+
+async function deletions(host: KernelSession, owner: AttachmentId): Promise<readonly NftChange[]> {
+  return (await readElements(host, SETS)).filter((each) => isOwnedBy(each, owner)).map(deletion);
 }
 
 /**
@@ -156,6 +190,10 @@ function families(prefixes: readonly Prefix[]): readonly (readonly [Family, read
   return ([4, 6] as const)
     .map((family) => [family, prefixes.filter((prefix) => prefix.family === family)] as const)
     .filter(([, some]) => some.length > 0);
+}
+
+function isInterval({ set }: NftElement): boolean {
+  return typeof set !== 'string' && set.intervals === true;
 }
 
 /** The pod that an element is about. */

@@ -65,6 +65,6 @@ export const RUNTIME_PATHS = {
   adding: '/run/heddle/adding',
   /** Locks of attachments and networks. */
   locks: '/run/heddle/locks',
-  /** Keeps processes of Heddle from changing iptables rules at the same time. */
-  iptablesLock: '/run/heddle/iptables.lock',
+  /** An empty directory, locked by the process that changes rules. */
+  rules: '/run/heddle/rules',
 } as const;

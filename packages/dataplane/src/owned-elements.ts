@@ -20,6 +20,7 @@ import {
   type NftElement,
   type NftSet,
 } from '@heddle/netlink';
+import { lockRules } from './rules-lock.ts';
 
 /** An element in the kernel, and whose it is. */
 export interface OwnedElement {
@@ -104,18 +105,22 @@ export function elementText(each: NftElement): string {
 }
 
 /**
- * Commits changes that were planned from what had been read. When someone else was faster (the kernel says EEXIST,
- * ENOENT or EBUSY) nothing was changed, and they are planned again from what is there now.
+ * Commits changes that were planned from what had been read, while no other process of Heddle changes rules. When
+ * somebody was faster all the same (the kernel says EEXIST, ENOENT or EBUSY) nothing was changed, and they are planned
+ * again from what is there now.
  *
- * @param plan reads and decides; no changes means done. The attempts count from 1: the first may do with less reading,
- *   and leave it to the kernel to refuse
+ * @param plan reads and decides; no changes means done. With `isBlind` it only creates what must not exist yet, has
+ *   read nothing for that, and leaves it to the kernel to refuse
  */
 export async function commitPlanned(
   { nft }: KernelSession,
-  plan: (attempt: number) => Promise<readonly NftChange[]>,
+  plan: (isBlind: boolean) => Promise<readonly NftChange[]>,
+  { beginsBlind = false }: { readonly beginsBlind?: boolean } = {},
 ): Promise<void> {
   for (let attempt = 1; ; attempt++) {
-    const changes = await plan(attempt);
+    const isBlind = beginsBlind && attempt === 1;
+    using _lock = isBlind ? undefined : await lockRules();
+    const changes = await plan(isBlind);
     if (changes.length === 0) return;
     try {
       await nft.commit(changes);
@@ -126,8 +131,8 @@ export async function commitPlanned(
   }
 }
 
-/** Every attempt that fails means that another one succeeded; more than this many in a row are no coincidence. */
-const ATTEMPTS = 64;
+/** Only those who do not wait for the lock can be in the way, with an object of the same name: never for long. */
+const ATTEMPTS = 8;
 
 function valueText(value: KeyValue): string {
   const parts: readonly KeyPart[] = Array.isArray(value) ? value : [value as KeyPart];

@@ -60,17 +60,21 @@ export async function addSpoofCheck(
   check: SpoofCheck,
 ): Promise<void> {
   const wanted = elementsFor(owner, check);
-  await commitPlanned(host, async (attempt) => {
-    const isBuilt = await hasStructure(host);
-    // A link is rarely known already; the kernel says so.
-    const present = attempt === 1 ? [] : await readElements(host, SETS);
-    const changes = elementChanges(
-      present,
-      wanted,
-      (each) => isOwnedBy(each, owner) || linkOf(each.element) === check.hostLink,
-    );
-    return [...(isBuilt ? [] : structure()), ...changes];
-  });
+  await commitPlanned(
+    host,
+    async (isBlind) => {
+      const isBuilt = await hasStructure(host);
+      // A link is rarely known already; the kernel says so.
+      const present = isBlind ? [] : await readElements(host, SETS);
+      const changes = elementChanges(
+        present,
+        wanted,
+        (each) => isOwnedBy(each, owner) || linkOf(each.element) === check.hostLink,
+      );
+      return [...(isBuilt ? [] : structure()), ...changes];
+    },
+    { beginsBlind: true },
+  );
 }
 
 /** Takes the check of an owner away, the reference's as well. Nothing there is fine. */

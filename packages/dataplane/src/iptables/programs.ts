@@ -6,11 +6,9 @@
  * No shell, fixed arguments, the input on stdin. A program is born in the namespace of the session.
  */
 import { spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
-import { dirname } from 'node:path';
 import type { KernelSession } from '@heddle/netlink';
-import { flockAsync, O, openFile, runInNetns } from '@heddle/sys';
-import { RUNTIME_PATHS } from '../numbers.ts';
+import { runInNetns } from '@heddle/sys';
+import { lockRules } from '../rules-lock.ts';
 
 /** How a program ended. */
 export interface ProgramResult {
@@ -49,17 +47,7 @@ export function programsIn(host: KernelSession): IptablesPort {
         child.on('close', (code) => resolve({ code: code ?? -1, stdout: text(out), stderr: text(err) }));
         child.stdin.end(stdin);
       }),
-    lock: async () => {
-      mkdirSync(dirname(RUNTIME_PATHS.iptablesLock), { recursive: true });
-      const file = openFile(RUNTIME_PATHS.iptablesLock, O.RDWR | O.CREAT, 0o600);
-      try {
-        await flockAsync(file, 'exclusive');
-      } catch (error) {
-        file.close();
-        throw error;
-      }
-      return file;
-    },
+    lock: lockRules,
   };
 }
 

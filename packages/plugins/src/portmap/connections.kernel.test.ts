@@ -19,38 +19,41 @@ const dns = { hostPort: 5353, containerPort: 80, protocol: 'UDP' };
 
 for (const backend of ['nftables', 'iptables']) {
   describe(`a published port, ${backend}`, () => {
-    test('is reached from everywhere while it is published, and from nowhere after', async () => {
-      using node = new PortLab();
-      const pod = node.pod(2);
-      const other = node.pod(3);
-      await node.serve(pod.container, 'pod', 80);
-      const request = call(pod, [web, dns], { backend });
-      await node.lab.add(request);
-      await node.lab.check(request);
-      const ask = (from: Parameters<PortLab['ask']>[0], address: string, protocol: 'tcp' | 'udp' = 'tcp') =>
-        node.ask(from, { protocol, address, port: protocol === 'tcp' ? 8080 : 5353 });
+    for (const bridgeNetfilter of [false, true]) {
+      test(`is reached from everywhere while it is published, and from nowhere after${bridgeNetfilter ? ', past br_netfilter' : ''}`, async () => {
+        using node = new PortLab({ bridgeNetfilter });
+        const pod = node.pod(2);
+        const other = node.pod(3);
+        await node.serve(pod.container, 'pod', 80);
+        const request = call(pod, [web, dns], { backend });
+        await node.lab.add(request);
+        await node.lab.check(request);
+        const ask = (from: Parameters<PortLab['ask']>[0], address: string, protocol: 'tcp' | 'udp' = 'tcp') =>
+          node.ask(from, { protocol, address, port: protocol === 'tcp' ? 8080 : 5353 });
 
-      // From outside the client keeps its address.
-      assert.equal(ask(node.outside, '192.0.2.1'), 'pod 192.0.2.2');
-      assert.equal(ask(node.outside, '2001:db8::1'), 'pod 2001:db8::2');
-      assert.equal(ask(node.outside, '192.0.2.1', 'udp'), 'pod 192.0.2.2');
-      assert.equal(ask(node.outside, '2001:db8::1', 'udp'), 'pod 2001:db8::2');
-      // From the node itself, 127.0.0.1 included.
-      assert.equal(ask(node.host, '192.0.2.1'), 'pod 192.0.2.1');
-      assert.equal(ask(node.host, '2001:db8::1'), 'pod 2001:db8::1');
-      assert.equal(ask(node.host, '127.0.0.1'), 'pod 10.77.0.1');
-      assert.equal(ask(node.host, '127.0.0.1', 'udp'), 'pod 10.77.0.1');
-      // From the pod to itself by way of the node, and from its neighbour.
-      assert.equal(ask(pod.container, '192.0.2.1'), 'pod 10.77.0.1');
-      assert.equal(ask(pod.container, 'fd77::1'), 'pod fd77::1');
-      assert.equal(ask(other.container, '10.77.0.1'), 'pod 10.77.0.1');
-      assert.equal(ask(other.container, '2001:db8::1'), 'pod fd77::1');
+        // From outside the client keeps its address.
+        assert.equal(ask(node.outside, '192.0.2.1'), 'pod 192.0.2.2');
+        assert.equal(ask(node.outside, '2001:db8::1'), 'pod 2001:db8::2');
+        assert.equal(ask(node.outside, '192.0.2.1', 'udp'), 'pod 192.0.2.2');
+        assert.equal(ask(node.outside, '2001:db8::1', 'udp'), 'pod 2001:db8::2');
+        // From the node itself, 127.0.0.1 included.
+        assert.equal(ask(node.host, '192.0.2.1'), 'pod 192.0.2.1');
+        assert.equal(ask(node.host, '2001:db8::1'), 'pod 2001:db8::1');
+        assert.equal(ask(node.host, '127.0.0.1'), 'pod 10.77.0.1');
+        assert.equal(ask(node.host, '127.0.0.1', 'udp'), 'pod 10.77.0.1');
+        // From the pod to itself by way of the node, and from its neighbour.
+        assert.equal(ask(pod.container, '192.0.2.1'), 'pod 10.77.0.1');
+        assert.equal(ask(pod.container, 'fd77::1'), 'pod fd77::1');
+        assert.equal(ask(other.container, '10.77.0.1'), 'pod 10.77.0.1');
+        assert.equal(ask(other.container, '2001:db8::1'), 'pod fd77::1');
 
-      await node.lab.del(request);
-      for (const address of ['192.0.2.1', '2001:db8::1']) assert.equal(ask(node.outside, address), undefined);
-      assert.equal(ask(node.host, '127.0.0.1'), undefined);
-      assert.equal(ask(pod.container, '192.0.2.1'), undefined);
-    });
+        await node.lab.del(request);
+        for (const address of ['192.0.2.1', '2001:db8::1'])
+          assert.equal(ask(node.outside, address), undefined);
+        assert.equal(ask(node.host, '127.0.0.1'), undefined);
+        assert.equal(ask(pod.container, '192.0.2.1'), undefined);
+      });
+    }
 
     test('on one address is not reached by another', async () => {
       using node = new PortLab();

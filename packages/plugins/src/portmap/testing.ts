@@ -1,7 +1,7 @@
 /** A node with a bridge, pods that answer on their ports, and a client outside: what tests of published ports need. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import type { Plugin } from '@heddle/cni/plugin';
+import { existsSync } from 'node:fs';
 import { runInNetns } from '@heddle/sys';
 import { type Container, PluginLab, TestNetns } from '../testing/index.ts';
 import { portmap } from './index.ts';
@@ -30,13 +30,22 @@ export interface Question {
  * bridge; pods are .2, .3 and so on.
  */
 export class PortLab implements Disposable {
-  readonly lab: PluginLab;
+  readonly lab = new PluginLab([portmap]);
   readonly outside = new TestNetns();
+  readonly #hairpin: boolean;
   readonly #servers: ChildProcess[] = [];
 
-  constructor(plugins: readonly Plugin[] = [portmap]) {
-    this.lab = new PluginLab(plugins);
+  /** @param options with `bridgeNetfilter`, iptables and nftables see what passes a bridge, as Kubernetes asks for */
+  constructor(options: { readonly bridgeNetfilter?: boolean } = {}) {
+    const { bridgeNetfilter = false } = options;
     const { host } = this.lab;
+    this.#hairpin = bridgeNetfilter;
+    for (const family of ['', '6']) {
+      const setting = `net.bridge.bridge-nf-call-ip${family}tables`;
+      if (existsSync(`/proc/sys/${setting.replaceAll('.', '/')}`)) {
+        host.run('sysctl', '-qw', `${setting}=${bridgeNetfilter ? 1 : 0}`);
+      }
+    }
     ip(host, 'link set lo up');
     withoutWaiting(host);
     ip(host, 'link add br0 type bridge');
@@ -62,7 +71,8 @@ export class PortLab implements Disposable {
     const port = `veth${number}-${id}`.slice(0, 15);
     this.#connect(container, port, [v4, v6]);
     ip(this.host, `link set ${port} master br0`);
-    ip(this.host, `link set ${port} type bridge_slave hairpin on`);
+    // Translated on the bridge already, a pod's packets to itself have to leave by the port that they came in.
+    if (this.#hairpin) ip(this.host, `link set ${port} type bridge_slave hairpin on`);
     ip(container, 'link set lo up');
     ip(container, 'route add default via 10.77.0.1');
     ip(container, 'route add default via fd77::1');

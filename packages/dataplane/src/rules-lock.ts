@@ -1,0 +1,32 @@
+import { mkdirSync } from 'node:fs';
+import { type Fd, flockAsync, O, openFile, SysError } from '@heddle/sys';
+import { RUNTIME_PATHS } from './numbers.ts';
+
+/**
+ * Waits for its turn to change rules, among all processes of Heddle; the next one's comes when the result is disposed
+ * of, or the process ends. It keeps a change to what is right for the rules that it was made for: elements are deleted by
+ * their key, whoever has it by then, and iptables-nft has no lock of its own.
+ *
+ * A directory is locked, so that no file is left. Only root can open it: else anybody could make pods wait.
+ */
+export async function lockRules(): Promise<Disposable> {
+  const directory = openDirectory();
+  try {
+    await flockAsync(directory, 'exclusive');
+    return directory;
+  } catch (error) {
+    directory.close();
+    throw error;
+  }
+}
+
+function openDirectory(): Fd {
+  const open = () => openFile(RUNTIME_PATHS.rules, O.RDONLY | O.DIRECTORY, 0);
+  try {
+    return open();
+  } catch (error) {
+    if (!SysError.is(error, 'ENOENT')) throw error;
+  }
+  mkdirSync(RUNTIME_PATHS.rules, { recursive: true, mode: 0o700 });
+  return open();
+}
