@@ -121,13 +121,14 @@ static napi_value sys_recv(napi_env env, napi_callback_info info) {
   return pair;
 }
 
-/* getsockopt(fd, level, name): bytes. */
+/* getsockopt(fd, level, name, room): bytes. Some options want exactly as much room as they take. */
 static napi_value sys_getsockopt(napi_env env, napi_callback_info info) {
   struct hd_call call = hd_begin(env, info);
   int fd = hd_int(&call, 0), level = hd_int(&call, 1), name = hd_int(&call, 2);
-  if (call.failed) return NULL;
   uint8_t value[256];
-  socklen_t size = sizeof value;
+  socklen_t size = hd_uint(&call, 3);
+  if (call.failed) return NULL;
+  if (size > sizeof value) size = sizeof value;
   if (getsockopt(fd, level, name, value, &size) < 0) return hd_fail(&call, errno, "getsockopt", NULL);
   return hd_copy(env, value, size < sizeof value ? size : sizeof value);
 }

@@ -45,7 +45,7 @@ export interface Addon {
   send(fd: number, bytes: Uint8Array, flags: number, to: Uint8Array): number;
   recv(fd: number, max: number, flags: number): readonly [bytes: Uint8Array, from: Uint8Array] | undefined;
   setsockopt(fd: number, level: number, name: number, value: Uint8Array): void;
-  getsockopt(fd: number, level: number, name: number): Uint8Array;
+  getsockopt(fd: number, level: number, name: number, room: number): Uint8Array;
   getsockname(fd: number): Uint8Array;
   ioctl(fd: number, request: number, argument: Uint8Array): Uint8Array;
   attachFilter(fd: number, program: Uint8Array): void;

@@ -28,6 +28,7 @@ export const SO = {
   SNDBUFFORCE: 32,
   RCVBUFFORCE: 33,
   DOMAIN: 39,
+  NETNS_COOKIE: 71,
 } as const;
 
 /** Netlink protocols (linux/netlink.h). */

@@ -24,6 +24,7 @@ export {
   getsockopt,
   ioctl,
   listen,
+  netnsCookie,
   type PeerCredentials,
   peerCredentials,
   recv,

@@ -17,6 +17,7 @@ import {
   getsockopt,
   ioctl,
   listen,
+  netnsCookie,
   peerCredentials,
   recv,
   recvFrom,
@@ -43,6 +44,17 @@ test('a socket belongs to the namespace that it was opened in', () => {
     runInNetns(netns, () => readFileSync('/proc/thread-self/net/udp', 'utf8')),
     /00000000:14E9/,
   );
+});
+
+test('a socket knows its namespace by a number that no other has', () => {
+  const cookies = [1, 2, 3].map(() => {
+    using netns = createNetns();
+    using one = socket({ family: AF.INET, type: SOCK.DGRAM, netns });
+    using two = routeSocket(netns);
+    assert.equal(netnsCookie(one), netnsCookie(two));
+    return netnsCookie(one);
+  });
+  assert.equal(new Set(cookies).size, 3);
 });
 
 test('every descriptor is closed on exec', () => {

@@ -102,7 +102,18 @@ export function attachFilter(fd: Fd, program: Uint8Array): void {
 
 /** Gets an option that is a C `int`. */
 export function getsockopt(fd: Fd, level: number, name: number): number {
-  return ints(native().getsockopt(fd.number, level, name))[0] ?? 0;
+  return ints(native().getsockopt(fd.number, level, name, ROOM))[0] ?? 0;
+}
+
+/**
+ * The number of the network namespace that the socket is in. Unlike an inode, it is never given again while the
+ * machine runs (SO_NETNS_COOKIE).
+ *
+ * @throws SysError ENOPROTOOPT on a kernel before 5.14.
+ */
+export function netnsCookie(fd: Fd): bigint {
+  const bytes = native().getsockopt(fd.number, SOL.SOCKET, SO.NETNS_COOKIE, 8);
+  return new BigUint64Array(bytes.slice().buffer)[0] ?? 0n;
 }
 
 /** The socket's own end, as `struct sockaddr`. */
@@ -112,7 +123,7 @@ export function getsockname(fd: Fd): Uint8Array {
 
 /** Who is at the other end of a connected Unix socket. */
 export function peerCredentials(fd: Fd): PeerCredentials {
-  const [pid = 0, uid = 0, gid = 0] = ints(native().getsockopt(fd.number, SOL.SOCKET, SO.PEERCRED));
+  const [pid = 0, uid = 0, gid = 0] = ints(native().getsockopt(fd.number, SOL.SOCKET, SO.PEERCRED, ROOM));
   return { pid, uid: uid >>> 0, gid: gid >>> 0 };
 }
 
@@ -136,6 +147,8 @@ export function ethtool(fd: Fd, ifname: string, command: Uint8Array): Uint8Array
 
 const NO_ADDRESS = new Uint8Array(0);
 const WHOLE = -1;
+/** As much as any option needs that is not picky. */
+const ROOM = 256;
 
 function intBytes(value: number): Uint8Array {
   return new Uint8Array(Int32Array.of(value).buffer);
