@@ -62,6 +62,12 @@ function succeeds(...args: readonly string[]): string {
   return stdout;
 }
 
+/** What a command prints first; nothing when it ends before. */
+async function firstLine({ stdout }: ChildProcess): Promise<string> {
+  for await (const chunk of stdout ?? []) return String(chunk);
+  return '';
+}
+
 test('a machine goes from nothing to attached containers and back', () => {
   succeeds('install');
   assert.match(succeeds('version', 'heddle'), /^host-local .* yes +\/opt\/cni\/bin\/host-local$/m);
@@ -92,8 +98,7 @@ test('run lets its command end on SIGTERM, and leaves nothing', async () => {
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   );
-  const [line] = await once(running.stdout, 'data');
-  assert.equal(String(line), 'on 1\n');
+  assert.equal(await firstLine(running), 'on 1\n');
   // nsenter has become the command, so this is its own process.
   running.kill('SIGTERM');
   const [code] = await once(running, 'exit');
@@ -113,7 +118,7 @@ test('run that is killed leaves a stale attachment, which gc frees', async () =>
       stdio: ['ignore', 'pipe', 'inherit'],
     },
   );
-  await once(running.stdout, 'data');
+  assert.equal(await firstLine(running), 'on\n');
   running.kill('SIGKILL');
   await once(running, 'exit');
   assert.match(succeeds('ls'), / attached$/m);

@@ -6,7 +6,7 @@ import { PLUGINS } from '@heddle/plugins';
 import { type Cli, type CommonFlags, defineCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { applySteps } from '../install/apply.ts';
-import { chooseSubnets, FIRST_NETWORK_FILE, firstNetwork } from '../install/first-network.ts';
+import { chooseSubnets, FIRST_BRIDGE, FIRST_NETWORK_FILE, firstNetwork } from '../install/first-network.ts';
 import { installLock, readRecord } from '../install/own-files.ts';
 import {
   ADDON,
@@ -137,7 +137,7 @@ async function situationOf(cli: Cli, flags: InstallFlags, directory: string): Pr
 
 async function networkFor(cli: Cli, flags: InstallFlags): Promise<InstallSituation['network']> {
   const confDir = resolve(cli.cwd, flags.confDir ?? cli.env['NETCONFPATH'] ?? cli.places.configDir);
-  const text = firstNetwork(flags.subnet ?? chooseSubnets(await routedPrefixes(cli), cli.randomBytes));
+  const text = firstNetwork(flags.subnet ?? (await subnetsFor(cli)));
   return {
     path: join(confDir, FIRST_NETWORK_FILE),
     content: { text, sha256: sha256(text), mode: 0o644 },
@@ -145,9 +145,20 @@ async function networkFor(cli: Cli, flags: InstallFlags): Promise<InstallSituati
   };
 }
 
-async function routedPrefixes({ openHost }: Cli): Promise<readonly Prefix[]> {
+/** Those of the bridge, where an earlier installation has left it; else ones that nobody here uses. */
+async function subnetsFor({ openHost, randomBytes }: Cli): Promise<readonly Prefix[]> {
   using host = openHost();
-  return (await host.routes.list({ family: 4 })).map(({ dst }) => dst).filter(({ bits }) => bits > 0);
+  const bridge = await host.links.find(FIRST_BRIDGE);
+  if (bridge !== undefined) {
+    const addresses = await host.addresses.list({ link: bridge.index });
+    const subnets = addresses.map(({ prefix }) => prefix.masked()).filter(({ addr }) => !addr.isLinkLocal);
+    if (subnets.length > 0) return subnets;
+  }
+  const routes = await host.routes.list({ family: 4 });
+  return chooseSubnets(
+    routes.map(({ dst }) => dst).filter(({ bits }) => bits > 0),
+    randomBytes,
+  );
 }
 
 function fileContent(path: string, mode: number): Content {

@@ -3,6 +3,8 @@ import { Addr, Prefix } from '@heddle/netaddr';
 
 /** Its name. */
 export const FIRST_NETWORK = 'heddle';
+/** Its bridge. */
+export const FIRST_BRIDGE = 'heddle0';
 /** Its file. The number leaves room for others that shall come first. */
 export const FIRST_NETWORK_FILE = '10-heddle.conflist';
 
@@ -23,7 +25,7 @@ export function firstNetwork(subnets: readonly Prefix[]): string {
     plugins: [
       {
         type: 'bridge',
-        bridge: 'heddle0',
+        bridge: FIRST_BRIDGE,
         isGateway: true,
         ipMasq: true,
         hairpinMode: true,

@@ -22,6 +22,8 @@ export class CliLab implements Disposable {
   readonly root = mkdtempSync(join(tmpdir(), 'heddle-cli-'));
   readonly places: Places;
   readonly signals = new TestSignals();
+  /** Whether stdin is a terminal. */
+  isInteractive = false;
   /** Milliseconds since the epoch. */
   now: number = Date.now();
   readonly #openHost: () => KernelSession;
@@ -54,7 +56,7 @@ export class CliLab implements Disposable {
       cwd: this.root,
       stdout: { write: (text) => void out.push(text), isTerminal: false },
       stderr: { write: (text) => void err.push(text), isTerminal: false },
-      isInteractive: false,
+      isInteractive: this.isInteractive,
       places: this.places,
       now: () => this.now,
       randomBytes: (count) => new Uint8Array(count).fill(0xab),
@@ -153,7 +155,11 @@ export function linkNamed(name: string, alias?: string): Link {
 function linksOnly(links: readonly Link[]): KernelSession {
   const nothing = { list: async () => [] };
   return {
-    ...{ links: { list: async () => links }, addresses: nothing, routes: nothing },
+    ...{
+      links: { list: async () => links, find: async () => undefined },
+      addresses: nothing,
+      routes: nothing,
+    },
     nft: { tables: async () => [] },
     [Symbol.dispose]() {},
   } as unknown as KernelSession;
