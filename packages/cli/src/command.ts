@@ -22,10 +22,10 @@ export interface CommonFlags {
 }
 
 /** How a command prints. `wide` is a table with more columns, where there are any. */
-export type Format = 'text' | 'wide' | 'json';
+type Format = 'text' | 'wide' | 'json';
 
 /** A command line and what it is for. */
-export interface Example {
+interface Example {
   readonly command: string;
   readonly what: string;
 }

@@ -9,13 +9,13 @@ import type { CachedAttachment } from '@heddle/cni/runtime';
 import type { NetworkReservation } from './reservations.ts';
 
 /** Who knows of an attachment. */
-export type Witness = 'cache' | 'link' | 'reservation';
+type Witness = 'cache' | 'link' | 'reservation';
 
 /**
  * How an attachment is: `attached`; `stale`, when its namespace is gone and nobody has deleted it;
  * `untracked`, when the runtime's cache does not know it.
  */
-export type AttachmentState = 'attached' | 'stale' | 'untracked';
+type AttachmentState = 'attached' | 'stale' | 'untracked';
 
 /** An attachment of this node. `null` is what nobody knows. */
 export interface ListedAttachment {

@@ -111,7 +111,7 @@ export class CliLab implements Disposable {
 }
 
 /** Signals that a test sends. */
-export class TestSignals implements SignalSource {
+class TestSignals implements SignalSource {
   readonly #handlers = new Set<(signal: NodeJS.Signals) => void>();
 
   listen(signals: readonly NodeJS.Signals[], handle: (signal: NodeJS.Signals) => void): Disposable {
