@@ -76,6 +76,7 @@ export { convertResult } from './result-convert.ts';
 export { renderResult, stringifyResult } from './result-render.ts';
 export { canonicalCidr, canonicalIp } from './result-schema.ts';
 export {
+  absolutePath,
   bool,
   cidr,
   dnsSchema,

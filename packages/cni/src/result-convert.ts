@@ -15,7 +15,7 @@ import { groupOf, type ResultGroup } from './result-version.ts';
  * The same result as another version would state it, with what that version cannot express left out.
  * An empty `version` means 0.1.0.
  *
- * @throws {CniError} code 1 for a version that was never released; code 999 `cannot convert: no valid IP
+ * @throws {CniError} code 1 for a version that was never released, and `cannot convert: no valid IP
  *   addresses` when nothing is left to say in 0.1.0 or 0.2.0.
  */
 export function convertResult(result: Result, version: string): Result {
@@ -60,7 +60,8 @@ const narrow: Conversion = ({ cniVersion, ips = [], routes = [], dns }) => {
     const { address, gateway } = first;
     return [{ address, ...(gateway !== undefined && { gateway }), version }];
   });
-  if (kept.length === 0) throw new CniError(CNI_CODE.INTERNAL, 'cannot convert: no valid IP addresses');
+  if (kept.length === 0)
+    throw new CniError(CNI_CODE.INCOMPATIBLE_VERSION, 'cannot convert: no valid IP addresses');
   const plain = kept.flatMap(({ version }) =>
     routes.filter(({ dst }) => familyOf(dst) === version).map(plainRoute),
   );

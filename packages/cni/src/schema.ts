@@ -48,6 +48,19 @@ export function mac(problem: TextProblem = (text) => `invalid hardware address: 
   );
 }
 
+/**
+ * A path of a file or directory. A relative one would depend on where the runtime happens to have been started,
+ * so it is refused. The empty text is allowed and means that none is set.
+ */
+export function absolutePath() {
+  const expected = 'expected an absolute path';
+  return v.pipe(
+    v.string(),
+    v.check((text) => text === '' || (text.startsWith('/') && !text.includes('\0')), expected),
+    v.description('an absolute path'),
+  );
+}
+
 /** A whole number from `min` to `max`. */
 export function int(min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER) {
   const expected = `expected an integer${rangeWords(min, max)}`;

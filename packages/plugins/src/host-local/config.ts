@@ -1,5 +1,6 @@
 /** The configuration of host-local: its schema, and what its parts come to together. */
 import {
+  absolutePath,
   bool,
   ConfigError,
   canonicalCidr,
@@ -34,8 +35,8 @@ export const hostLocalConfig = v.object({
       ...bounds,
       ranges: v.optional(rangeSets, []),
       routes: v.optional(v.array(routeSchema), []),
-      dataDir: v.optional(v.string(), ''),
-      resolvConf: v.optional(v.string(), ''),
+      dataDir: v.optional(absolutePath(), ''),
+      resolvConf: v.optional(absolutePath(), ''),
       /** Whether STATUS fails, rather than warns, while a range set is exhausted. */
       statusOnExhaustion: v.optional(bool, false),
     }),

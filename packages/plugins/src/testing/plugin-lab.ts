@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CURRENT_VERSION, PluginError, parseResult, type Result } from '@heddle/cni';
+import { CNI_CODE, CniError, CURRENT_VERSION, PluginError, parseResult, type Result } from '@heddle/cni';
 import {
   type InflightPort,
   type Plugin,
@@ -90,6 +90,11 @@ export class PluginLab implements Disposable {
     return serve(plugin, { env, readStdin: () => new TextEncoder().encode(stdin) }, host);
   }
 
+  /** The surroundings in which {@link run} serves plugins, for tests that write stdin themselves. */
+  get surroundings(): PluginHost {
+    return this.#pluginHost((session) => session);
+  }
+
   /** ADD. @throws {PluginError} what the plugin answered */
   async add(request: LabRequest): Promise<Result> {
     const json: unknown = JSON.parse(await this.#succeed({ ...request, command: 'ADD' }));
@@ -149,7 +154,10 @@ export class PluginLab implements Disposable {
     return {
       openNetns,
       openSession: (netns) => wrap(openSession({ netns: netns ?? this.host.handle, mode: 'sync' })),
-      findPlugin: (type) => join(LAB_PATH, type),
+      findPlugin: (type) => {
+        if (this.#plugins.has(type)) return join(LAB_PATH, type);
+        throw new CniError(CNI_CODE.NOT_FOUND, `failed to find plugin "${type}" in path [${LAB_PATH}]`);
+      },
       invoke: async ({ type }) => {
         throw new Error(`the lab has no plugin ${type}`);
       },
