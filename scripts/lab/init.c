@@ -166,7 +166,8 @@ static void become_command(const struct job *job, int outputs[OUTPUTS][2]) {
   for (int i = 0; i < OUTPUTS; i++) dup2(job->terminal && i < 2 ? input : outputs[i][1], i + 1);
   if (input > OUTPUTS) close(input);
   must(chdir(job->directory), job->directory);
-  execvpe(job->arguments[0], job->arguments, job->environment);
+  environ = job->environment;
+  execvp(job->arguments[0], job->arguments);
   fprintf(stderr, "%s: %s\n", job->arguments[0], strerror(errno));
   _exit(errno == ENOENT ? 127 : 126);
 }

@@ -4,41 +4,16 @@
  * `node --conditions=source packages/netlink/src/lab/capture-vectors.ts`.
  */
 import { writeFileSync } from 'node:fs';
-import { type Codec, encode } from '@heddle/wire';
 import { addressMessage } from '../address/codec.ts';
 import { bridgeMessage } from '../bridge/codec.ts';
-import { NetlinkClient } from '../core/client.ts';
 import { AF } from '../core/family.ts';
-import { NETLINK } from '../core/header.ts';
 import { RTM } from '../core/rtm.ts';
-import { SocketTransport } from '../core/socket-transport.ts';
-import { linkMessage } from '../link/codec.ts';
 import { neighbourMessage } from '../neighbour/codec.ts';
 import { routeMessage } from '../route/codec.ts';
 import { ruleMessage } from '../rule/codec.ts';
 import { qdiscMessage } from '../tc/codec.ts';
-import { openLab } from './kernel-lab.ts';
-import { readVector, type Vector, type VectorKind, vectorsFile } from './vectors.ts';
-
-interface Recipe {
-  readonly kind: VectorKind;
-  /** Run in a namespace that has `hd0` and `hd1`, a pair of links that are up. */
-  readonly commands: readonly string[];
-  readonly type: number;
-  readonly request: Uint8Array;
-  /** A text in the reading of the reply that is kept. */
-  readonly has: string;
-}
-
-const list = <In>(codec: Codec<unknown, In>, value: In) => encode(codec, value);
-const links = list(linkMessage, { attributes: { extMask: 8 } });
-const link = (command: string, name: string): Recipe => ({
-  kind: 'link',
-  commands: command.split('; '),
-  type: RTM.GETLINK,
-  request: links,
-  has: `"${name}"`,
-});
+import { capture, link, list, type Recipe } from './capture.ts';
+import { type Vector, vectorFiles } from './vectors.ts';
 
 const RECIPES: readonly Recipe[] = [
   link('ip link show lo', 'lo'),
@@ -163,24 +138,5 @@ const RECIPES: readonly Recipe[] = [
 ];
 
 const vectors: Vector[] = [];
-for (const { kind, commands, type, request, has } of RECIPES) {
-  using lab = openLab();
-  lab.run('ip', 'link', 'add', 'hd0', 'type', 'veth', 'peer', 'name', 'hd1');
-  for (const name of ['hd0', 'hd1']) lab.run('ip', 'link', 'set', name, 'up');
-  for (const command of commands) {
-    const [program = '', ...args] = command.split(' ');
-    lab.run(program, ...args);
-  }
-  using client = new NetlinkClient(
-    new SocketTransport({ protocol: NETLINK.ROUTE, netns: lab.netns, mode: 'sync' }),
-  );
-  const operation = commands.join('; ');
-  const replies = await client.dump({ type, body: request, operation });
-  const captured = replies
-    .map(({ body }) => Buffer.from(body).toString('hex'))
-    .map((hex): Vector => ({ kind, command: commands.at(-1) ?? '', hex, value: readVector(kind, hex) }));
-  const kept = captured.find(({ value }) => JSON.stringify(value).includes(has));
-  if (kept === undefined) throw new Error(`no reply has ${has} after ${operation}`);
-  vectors.push(kept);
-}
-writeFileSync(vectorsFile, `${JSON.stringify(vectors, undefined, 1)}\n`);
+for (const recipe of RECIPES) vectors.push(await capture(recipe));
+writeFileSync(vectorFiles['capture-vectors.ts'], `${JSON.stringify(vectors, undefined, 1)}\n`);

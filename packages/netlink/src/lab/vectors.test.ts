@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { decode, encode, WireError } from '@heddle/wire';
-import { readVector, VECTOR_KINDS, type Vector, vectorsFile } from './vectors.ts';
+import { readVector, VECTOR_KINDS, type Vector, vectorFiles } from './vectors.ts';
 
-const vectors = JSON.parse(readFileSync(vectorsFile, 'utf8')) as readonly Vector[];
+const vectors = Object.values(vectorFiles).flatMap(
+  (file) => JSON.parse(readFileSync(file, 'utf8')) as readonly Vector[],
+);
 
 for (const { kind, command, hex, value } of vectors) {
   test(`what the kernel says of a ${kind} after: ${command}`, () => {

@@ -4,6 +4,7 @@ import { addressOf } from '../address/address.ts';
 import { addressMessage } from '../address/codec.ts';
 import { bridgeMessage } from '../bridge/codec.ts';
 import { fdbEntryOf } from '../bridge/fdb.ts';
+import { vlansOf } from '../bridge/vlan.ts';
 import { linkMessage } from '../link/codec.ts';
 import { linkOf } from '../link/link.ts';
 import { neighbourMessage } from '../neighbour/codec.ts';
@@ -25,8 +26,11 @@ export interface Vector {
   readonly value: unknown;
 }
 
-/** The file that holds them. */
-export const vectorsFile = new URL('../../vectors/rtnetlink.json', import.meta.url);
+/** The files that hold them, by the program that writes each. */
+export const vectorFiles = {
+  'capture-vectors.ts': new URL('../../vectors/rtnetlink.json', import.meta.url),
+  'capture-link-kinds.ts': new URL('../../vectors/link-kinds.json', import.meta.url),
+} as const;
 
 /** How the messages of a kind are read, and what becomes of them. */
 export const VECTOR_KINDS = {
@@ -36,6 +40,7 @@ export const VECTOR_KINDS = {
   rule: reader(ruleMessage, ruleOf),
   neighbour: reader(neighbourMessage, neighbourOf),
   fdb: reader(neighbourMessage, fdbEntryOf),
+  vlans: reader(bridgeMessage, vlansOf),
   port: reader(bridgeMessage, ({ index, attributes }) => ({ index, ...attributes.port, unknown: undefined })),
   qdisc: reader(qdiscMessage, qdiscOf),
   class: reader(classMessage, classOf),
