@@ -21,6 +21,7 @@ import { buildStandalone } from './build-standalone.ts';
 interface Manifest {
   readonly name: string;
   readonly private?: boolean;
+  readonly exports: Readonly<Record<string, unknown>>;
   readonly bin?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
 }
@@ -31,7 +32,9 @@ interface Package {
 }
 
 run('node_modules/.bin/node', 'scripts/build-native.ts');
-for (const each of inOrder(libraries())) buildPackage(each);
+const packages = inOrder(libraries());
+for (const each of packages) buildPackage(each);
+run('node_modules/.bin/node', '--input-type=module', '--eval', packages.flatMap(imports).join('\n'));
 const plugins = buildStandalone();
 
 for (const path of ['heddle-cni', 'heddle_sys.node'].map((name) => join(plugins, name))) {
@@ -71,6 +74,13 @@ function buildPackage({ directory, manifest }: Package): void {
   console.log(`${(size / 1024).toFixed(0).padStart(6)} KiB  ${dist}, ${files.length} modules`);
 }
 
+/** Loads what was built, as a user of the package does. */
+function imports({ manifest: { name, exports } }: Package): readonly string[] {
+  return Object.keys(exports)
+    .filter((entry) => !entry.endsWith('/testing'))
+    .map((entry) => `await import('${name}${entry.slice(1)}');`);
+}
+
 /** Like the project's own configuration, but it writes files and takes other packages as they are delivered. */
 function writeConfig(directory: string, { name }: Manifest): string {
   const path = join('build', 'types', `${name.replace('@heddle/', '')}.json`);
@@ -78,6 +88,8 @@ function writeConfig(directory: string, { name }: Manifest): string {
   const config = {
     extends: '../../tsconfig.json',
     compilerOptions: {
+      // Node.js runs the sources as they are; only types are to go.
+      target: 'esnext',
       customConditions: [],
       noEmit: false,
       declaration: true,

@@ -23,8 +23,10 @@ process.exitCode = await heddle(process.argv.slice(2), {
   stdout: sink(process.stdout),
   stderr: sink(process.stderr),
   isInteractive: process.stdin.isTTY === true,
-  // Beside the published package, or built in a checkout.
-  places: { ...DEFAULT_PLACES, programDirs: ['../plugins', '../../../build/plugins'].map(beside) },
+  places: {
+    ...DEFAULT_PLACES,
+    programDirs: [fileURLToPath(new URL('../../../build/plugins', import.meta.url))],
+  },
   now: () => Date.now(),
   randomBytes,
   openHost: () => openSession(),
@@ -38,8 +40,4 @@ function sink(stream: NodeJS.WriteStream): TextSink {
     write: (text) => void stream.write(text),
     isTerminal: stream.isTTY === true && stream.hasColors(),
   };
-}
-
-function beside(path: string): string {
-  return fileURLToPath(new URL(path, import.meta.url));
 }

@@ -44,7 +44,7 @@ export interface U32Key {
   readonly offsetMask?: number | undefined;
 }
 
-interface Selector {
+export interface Selector {
   readonly flags: number;
   readonly keys: readonly U32Key[];
 }
