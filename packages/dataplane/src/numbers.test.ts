@@ -18,12 +18,15 @@ const page = readFileSync(new URL('../../../docs/numbers.md', import.meta.url), 
 function section(title: string): readonly (readonly string[])[] {
   const body = page.split(/^## /m).find((part) => part.startsWith(`${title}\n`)) ?? '';
   const rows = body.split('\n').filter((line) => line.startsWith('| '));
-  return rows.slice(1).map((line) =>
-    line
-      .split('|')
-      .slice(1, -2)
-      .map((cell) => cell.trim().replaceAll('`', '')),
-  );
+  return rows
+    .filter((line) => !/^[|\s:-]+$/.test(line))
+    .slice(1)
+    .map((line) =>
+      line
+        .split('|')
+        .slice(1, -2)
+        .map((cell) => cell.trim().replaceAll('`', '')),
+    );
 }
 
 function numbered(constants: Readonly<Record<string, number | string>>): readonly (readonly string[])[] {

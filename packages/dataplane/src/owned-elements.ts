@@ -5,7 +5,7 @@
  * gets EEXIST from the kernel, never a silent share.
  */
 import type { AttachmentId } from '@heddle/cni';
-import { COMMENT_MAX, type OwnerComment, ownerTag, parseOwnerComment, tagKey } from '@heddle/cni/plugin';
+import { COMMENT_MAX, type OwnerComment, ownerTag, parseOwnerComment } from '@heddle/cni/plugin';
 import { Addr, Prefix } from '@heddle/netaddr';
 import {
   create,
@@ -45,9 +45,12 @@ export async function readElements(
   return found;
 }
 
-/** True for what belongs to `owner`. */
+/**
+ * True for what belongs to the attachment. Its container and interface say that: an interface is on one network, and
+ * the network may have got another name since.
+ */
 export function isOwnedBy({ owner }: { readonly owner?: OwnerComment }, attachment: AttachmentId): boolean {
-  return owner !== undefined && tagKey(owner.tag) === tagKey(ownerTag(attachment));
+  return owner?.tag.id === ownerTag(attachment).id;
 }
 
 /** True for what belongs to the attachment's container, by this or another interface. */

@@ -225,13 +225,22 @@ describe('DEL', () => {
     assert.deepEqual(elements(node), []);
   });
 
-  test('takes only its own, of a network and an interface', async () => {
+  test('takes only what is of its own interface', async () => {
     using node = new PortLab();
     const pod = node.pod(2);
     await node.lab.add(call(pod, [web]));
     await node.lab.del({ ...call(pod, [web]), ifName: 'eth1' });
-    await node.lab.del(call(pod, [web], { name: 'net2' }));
     await node.lab.check(call(pod, [web]));
+  });
+
+  test('finds its own although the network has another name by now', async () => {
+    using node = new PortLab();
+    const [first, second] = [node.pod(2), node.pod(3)];
+    await node.lab.add(call(first, [web], { name: 'before' }));
+    await node.lab.del(call(first, [web], { name: 'after' }));
+    assert.deepEqual(elements(node), []);
+    await node.lab.add(call(second, [web], { name: 'after' }));
+    await node.lab.check(call(second, [web], { name: 'after' }));
   });
 });
 
