@@ -42,7 +42,7 @@ export interface CommandLesson {
   readonly examples: readonly Example[];
   /** Its arguments, as the usage line shows them. */
   readonly usage: string;
-  /** What `-o json` prints, as a TypeScript type; empty for nothing. */
+  /** What `-o json` prints, as TypeScript declarations; empty for nothing. */
   readonly json: string;
 }
 

@@ -30,5 +30,5 @@ export const EXIT_MEANINGS: readonly (readonly [code: string, meaning: string])[
   [`${EXIT.RUN_FAILED}`, '`run`: attaching or detaching failed'],
   [`${EXIT.NOT_EXECUTABLE}`, '`run`: the command is there but cannot be executed'],
   [`${EXIT.NOT_FOUND}`, '`run`: there is no such command'],
-  ['*n*', '`run`: what the command itself ended with; 128 + *n* when signal *n* ended it'],
+  ['_n_', '`run`: what the command itself ended with; 128 + _n_ when signal _n_ ended it'],
 ];

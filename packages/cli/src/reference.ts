@@ -71,8 +71,12 @@ function commandSection(entry: HeddleCommand): string {
   ].join('\n\n');
 }
 
+/** Columns are padded as the project's formatter pads them. */
 function table(titles: readonly [string, string], rows: readonly (readonly [string, string])[]): string {
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  return [line(titles), '|---|---|', ...rows.map(line)].join('\n');
+  const cells = [titles, ...rows].map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
+  const widths = titles.map((_, column) => Math.max(...cells.map((row) => (row[column] ?? '').length)));
+  const line = (row: readonly string[]) =>
+    `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
+  const [head = [], ...body] = cells;
+  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('\n');
 }

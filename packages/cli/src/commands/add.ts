@@ -29,7 +29,8 @@ export const addCommand = defineCommand<CallFlags, [string, string]>({
     },
   ],
   usage: '[-i name] <network> <netns>',
-  json: `Result // of the CNI specification, in the version of the network; also without -o json`,
+  json: `// in the version of the network; also without -o json
+type Output = Result;`,
   parameters: ATTACHMENT_PARAMETERS,
   async run(cli, flags, network, netns) {
     const list = networkOf(cli, network);

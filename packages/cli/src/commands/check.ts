@@ -18,7 +18,7 @@ export const checkCommand = defineCommand<CallFlags, [string, string]>({
     { command: 'heddle check podnet blue', what: 'is eth0 of the namespace "blue" what it should be?' },
   ],
   usage: '[-i name] <network> <netns>',
-  json: `{
+  json: `interface Output {
   network: string;
   containerID: string;
   ifName: string;

@@ -27,7 +27,7 @@ export const delCommand = defineCommand<CallFlags, [string, string]>({
     },
   ],
   usage: '[-i name] <network> <netns>',
-  json: `{
+  json: `interface Output {
   network: string;
   containerID: string;
   ifName: string;

@@ -29,7 +29,7 @@ export const gcCommand = defineCommand<GcFlags, [string, string | undefined]>({
     { command: 'heddle gc podnet', what: 'frees everything on podnet, running containers included' },
   ],
   usage: '[--keep-live] [--keep container[/ifname]]... <network> [netns]',
-  json: `{
+  json: `interface Output {
   network: string;
   kept: { containerID: string; ifName: string }[];
   freed: { containerID: string; ifName: string }[];

@@ -55,7 +55,7 @@ export const installCommand = defineCommand<InstallFlags, []>({
     },
   ],
   usage: '[--dir dir] [--conf-dir dir] [--subnet prefix]... [--no-network] [--dry-run]',
-  json: `{
+  json: `interface Output {
   dryRun: boolean;
   steps: { do: 'create' | 'replace' | 'link' | 'record' | 'keep'; path: string; note: string | null }[];
   inTheWay: string[];

@@ -34,7 +34,7 @@ export const lsCommand = defineCommand<LsFlags, [string | undefined]>({
     },
   ],
   usage: '[--stale] [network]',
-  json: `{
+  json: `interface Output {
   attachments: {
     network: string;
     containerID: string;

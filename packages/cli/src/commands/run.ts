@@ -34,8 +34,16 @@ export const runCommand = defineCommand<RunFlags, readonly string[]>({
   ],
   usage: '[-i name] [--name name] <network> -- <command> [argument]...',
   json: `// on stderr, one line each: stdout is the command's
-{ event: 'attached'; network: string; containerID: string; ifName: string; netns: string; ips: string[] }
-{ event: 'detached'; exitCode: number }`,
+type Event =
+  | {
+      event: 'attached';
+      network: string;
+      containerID: string;
+      ifName: string;
+      netns: string;
+      ips: string[];
+    }
+  | { event: 'detached'; exitCode: number };`,
   parameters: {
     flags: {
       ifname: {

@@ -35,7 +35,7 @@ export const showCommand = defineCommand<ShowFlags, [string]>({
     },
   ],
   usage: '[--network name] [-i name] <container>',
-  json: `{
+  json: `interface Output {
   attachments: {
     // all that heddle ls says, and
     container: Side | null;
@@ -60,6 +60,7 @@ export const showCommand = defineCommand<ShowFlags, [string]>({
     } | null;
   }[];
 }
+
 interface Side {
   links: {
     index: number;

@@ -16,7 +16,7 @@ export const statusCommand = defineCommand<CommonFlags & RuntimeFlags, [string, 
     { command: 'heddle status podnet && echo ready', what: 'says so when podnet could serve a container' },
   ],
   usage: '<network> [netns]',
-  json: `{
+  json: `interface Output {
   network: string;
   ready: true;
 }`,

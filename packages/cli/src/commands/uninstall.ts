@@ -33,7 +33,7 @@ export const uninstallCommand = defineCommand<UninstallFlags, []>({
     },
   ],
   usage: '[--dir dir] [--dry-run]',
-  json: `{
+  json: `interface Output {
   dryRun: boolean;
   steps: { do: 'remove' | 'keep'; path: string; note: string | null }[];
   inTheWay: string[];

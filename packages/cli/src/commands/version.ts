@@ -24,13 +24,14 @@ export const versionCommand = defineCommand<CommonFlags & RuntimeFlags, [string 
   ],
   usage: '[network]',
   json: `// without NETWORK
-{
+interface Output {
   heddle: string;
   cniVersions: string[];
   plugins: string[];
 }
+
 // with NETWORK
-{
+interface NetworkOutput {
   network: string;
   cniVersion: string;
   plugins: {
