@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { CNI_CODE, PluginError } from '@heddle/cni';
 import { ownerAlias, ownerTag, tagKey } from '@heddle/cni/plugin';
+import type { KernelSession } from '@heddle/netlink';
+import { Sabotage } from '../testing/index.ts';
 import { type Pod, PortLab } from './testing.ts';
 
 const web = { hostPort: 8080, containerPort: 80, protocol: 'tcp' };
@@ -87,6 +89,32 @@ describe('ADD', () => {
     assert.match(node.lab.hostState(), /sctp \. 20199/);
     await node.lab.del(call(pod, many));
     assert.deepEqual(elements(node), []);
+  });
+
+  test('that fails, wherever it does, leaves nothing', async (t) => {
+    using node = new PortLab();
+    const pod = node.pod(2);
+    const request = call(pod, [web, { ...web, protocol: 'udp' }]);
+    await node.lab.add(request);
+    await node.lab.del(request);
+    const clean = node.lab.hostState();
+    const steps: string[] = [];
+    for (let at = 1; ; at++) {
+      node.host.run('sysctl', '-qw', 'net.ipv4.conf.br0.route_localnet=0');
+      const sabotage = new Sabotage(at);
+      const wrap = (session: KernelSession) => sabotage.wrap(session);
+      const { exitCode, stderr } = await node.lab.run({ ...request, command: 'ADD', wrap });
+      if (sabotage.failed === undefined) break;
+      steps.push(sabotage.failed);
+      if (exitCode === 0) {
+        // Without it, old connections go on: a warning.
+        assert.match(stderr, /old UDP connections/, sabotage.failed);
+        await node.lab.del(request);
+      }
+      assert.equal(node.lab.hostState(), clean, `request ${at}, ${sabotage.failed}`);
+    }
+    t.diagnostic(`failed at each of: ${steps.join(', ')}`);
+    for (const step of ['nft.commit', 'routes.lookup', 'sysctl.write']) assert.ok(steps.includes(step), step);
   });
 
   test('builds its rules again after a flush, and pods from before are reachable again', async () => {
