@@ -30,7 +30,9 @@ export async function attachments(
 ): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'heddle-bench-bin-'));
   for (const type of PLUGINS.keys()) symlinkSync(heddle, join(directory, type));
-  for (const chain of chains().filter(({ plugins }) => plugins.every(({ type }) => PLUGINS.has(String(type))))) {
+  for (const chain of chains().filter(({ plugins }) =>
+    plugins.every(({ type }) => PLUGINS.has(String(type))),
+  )) {
     const contenders = [{ name: 'heddle', directory }, ...references].map(start);
     for (let round = -2; round < rounds; round++) {
       for (const contender of contenders) await attachOnce(contender, chain, round);

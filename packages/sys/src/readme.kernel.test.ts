@@ -6,7 +6,7 @@ import { runProgram } from './testing/program.ts';
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
 
-for (const [, title = '', example = ''] of readme.matchAll(/^## (.*)$[^]*?^```ts\n([^]*?)^```$/gm)) {
+for (const [, title = '', example = ''] of readme.matchAll(/^## (.*)$[\s\S]*?^```ts\n([\s\S]*?)^```$/gm)) {
   test(title, () => {
     const { status, stdout } = runProgram(example);
     assert.equal(status, 0);
