@@ -15,7 +15,7 @@ fi
 # Debian packages, by a program that each brings.
 want='cc:gcc cc:libc6-dev ip:iproute2 ping:iputils-ping unshare:util-linux'
 if [ "$level" = test ]; then
-  want="$want nft:nftables iptables:iptables conntrack:conntrack curl:curl jq:jq strace:strace podman:podman
+  want="$want nft:nftables iptables:iptables conntrack:conntrack curl:curl jq:jq strace:strace iperf3:iperf3 podman:podman
     containerd:containerd runc:runc busybox:busybox-static /usr/lib/cni/bridge:containernetworking-plugins"
 fi
 missing=''

@@ -1,0 +1,41 @@
+/** Sending what comes in by one link through another: an `ingress` discipline with one filter that takes everything. */
+import { type KernelSession, NetlinkError, TC_H, type TrafficFilter, tcHandle } from '@heddle/netlink';
+
+/** Where filters of an `ingress` discipline sit. */
+const INGRESS = tcHandle(0xffff);
+
+/** Sends everything that comes in by `from` out by `to`. The `ingress` discipline must be there. */
+export async function redirect(host: KernelSession, from: number, to: number): Promise<void> {
+  await host.filters.add({
+    link: from,
+    parent: INGRESS,
+    priority: 1,
+    kind: 'u32',
+    classId: tcHandle(1, 1),
+    actions: [{ kind: 'mirred', how: 'egress-redirect', link: to }],
+  });
+}
+
+/** Whether {@link redirect} is in force. */
+export async function isRedirected(host: KernelSession, from: number, to: number): Promise<boolean> {
+  const filters = await ingressFilters(host, from);
+  return filters.some(({ u32 }) => {
+    const [first] = u32?.actions ?? [];
+    return first?.kind === 'mirred' && first.how === 'egress-redirect' && first.link === to;
+  });
+}
+
+/** Takes the `ingress` discipline away, with its filters. */
+export async function deleteIngress(host: KernelSession, link: number): Promise<void> {
+  await host.qdiscs.delete({ link, handle: INGRESS, parent: TC_H.INGRESS });
+}
+
+async function ingressFilters(host: KernelSession, link: number): Promise<readonly TrafficFilter[]> {
+  try {
+    return await host.filters.list({ link, parent: INGRESS });
+  } catch (error) {
+    // Without an `ingress` discipline there are none.
+    if (NetlinkError.is(error, 'EINVAL', 'ENOENT')) return [];
+    throw error;
+  }
+}
