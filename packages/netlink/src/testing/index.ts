@@ -1,1 +1,3 @@
-export {};
+export type { Failure, SeenRequest } from './core/failures.ts';
+export type { SentFrame } from './core/packets.ts';
+export { FakeKernel, type FakeKernelOptions } from './fake-kernel.ts';

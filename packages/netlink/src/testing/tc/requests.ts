@@ -1,0 +1,1 @@
+export const trafficHandlers: readonly (readonly [number, import('../core/handler.ts').Handlers])[] = [];
