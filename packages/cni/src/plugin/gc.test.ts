@@ -93,6 +93,27 @@ test('owners are known by tag, by container alone, and not at all', async () => 
   });
 });
 
+test('while an ADD of the network is under way, nothing of a container without an interface is stale', async () => {
+  const owners = [{ containerID: 'c2' }, { containerID: 'c3', ifName: 'eth0' }];
+  for (const [network, expected] of [
+    ['n1', ['c3']],
+    ['other', ['c2', 'c3']],
+  ] as const) {
+    const marks = new Set([tagKey(ownerTag({ network, containerID: 'c9', ifName: 'eth0' }))]);
+    const gc = async (call: GcCall<object>) => {
+      const stale = await call.stale(
+        async () => owners,
+        (owner) => owner,
+      );
+      assert.deepEqual(
+        stale.map(({ containerID }) => containerID),
+        expected,
+      );
+    };
+    assert.equal((await collect({ 'cni.dev/valid-attachments': [] }, gc, marks)).exitCode, 0);
+  }
+});
+
 test('an attachment whose ADD is under way is never stale, also when the ADD ends during the listing', async () => {
   const marks = new Set([tagKey(ownerTag({ network: 'n1', containerID: 'c2', ifName: 'eth0' }))]);
   const { exitCode } = await collect(

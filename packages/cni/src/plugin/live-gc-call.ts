@@ -44,7 +44,7 @@ export class LiveGcCall extends LiveCall implements GcCall<unknown> {
       const owner = ownerOf(item);
       if (owner === undefined) return false;
       const valid = 'id' in owner ? this.isValidTag(owner) : this.#valid.has(owner, this.network);
-      return !valid && !busy.has(markOf(owner, this.network) ?? '');
+      return !valid && !isBusy(owner, this.network, busy);
     });
   }
 }
@@ -69,9 +69,10 @@ class Owners {
   }
 }
 
-/** The mark of an owner's ADD; an old reservation that tells no interface has none. */
-function markOf(owner: GcOwner, network: string): string | undefined {
-  if ('id' in owner) return tagKey(owner);
+/** Whether an owner's ADD is under way. Of an owner without an interface any ADD of its network may be it. */
+function isBusy(owner: GcOwner, network: string, marks: ReadonlySet<string>): boolean {
+  if ('id' in owner) return marks.has(tagKey(owner));
   const { containerID, ifName } = owner;
-  return ifName === undefined ? undefined : tagKey(ownerTag({ network, containerID, ifName }));
+  if (ifName !== undefined) return marks.has(tagKey(ownerTag({ network, containerID, ifName })));
+  return [...marks].some((mark) => mark.startsWith(`${networkTag(network)}-`));
 }
