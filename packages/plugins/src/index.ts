@@ -1,13 +1,20 @@
 /** The plugins, by the `type` that configurations name them with. */
 import type { Plugin } from '@heddle/cni/plugin';
+import { bandwidth } from './bandwidth/index.ts';
 import { bridge } from './bridge/index.ts';
+import { dhcp } from './dhcp/index.ts';
 import { hostLocal } from './host-local/index.ts';
+import { ipvlan } from './ipvlan/index.ts';
 import { loopback } from './loopback/index.ts';
+import { macvlan } from './macvlan/index.ts';
 import { portmap } from './portmap/index.ts';
 import { ptp } from './ptp/index.ts';
 import { staticPlugin } from './static/index.ts';
+import { vlan } from './vlan/index.ts';
 
 /** Every plugin that is built in. */
 export const PLUGINS: ReadonlyMap<string, Plugin> = new Map(
-  [bridge, hostLocal, loopback, portmap, ptp, staticPlugin].map((plugin) => [plugin.type, plugin]),
+  [bandwidth, bridge, dhcp, hostLocal, ipvlan, loopback, macvlan, portmap, ptp, staticPlugin, vlan].map(
+    (plugin) => [plugin.type, plugin],
+  ),
 );
