@@ -1,7 +1,8 @@
 /**
  * The plugins as one program: the name it is called by chooses the plugin, as with busybox. It starts, does
- * one thing synchronously, and ends.
+ * one thing synchronously, and ends; but for the daemon of dhcp.
  */
+import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
 import { type Plugin, serve } from '@heddle/cni/plugin';
 import { systemPluginHost } from '@heddle/cni/runtime';
@@ -11,13 +12,30 @@ import { readToEnd, writeWhole } from './descriptors.ts';
 const name = basename(process.argv0);
 const plugin = PLUGINS.get(name);
 
-if (plugin !== undefined) {
+if (name === 'dhcp' && process.argv[2] === 'daemon') {
+  void keepLeases(process.argv.slice(3));
+} else if (plugin !== undefined) {
   // No top-level await: the bytecode that makes the start short is that of a CommonJS module.
   void run(plugin);
 } else {
   writeWhole(2, `${name}: this program holds the CNI plugins ${[...PLUGINS.keys()].join(', ')};\n`);
   writeWhole(2, 'call it by one of these names: heddle install --dir /opt/cni/bin makes the links\n');
   process.exit(2);
+}
+
+/** The one that stays: `dhcp daemon`, as the units of the reference start it. */
+async function keepLeases(args: readonly string[]): Promise<void> {
+  const { runDaemon } = await import('@heddle/dhcp/daemon');
+  const exitCode = await runDaemon(args, {
+    env: process.env,
+    pid: process.pid,
+    stderr: (text) => writeWhole(2, text),
+    random: () => randomBytes(4).readUInt32BE() / 2 ** 32,
+    onStop: (stop) => {
+      for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
+    },
+  });
+  process.exit(exitCode);
 }
 
 async function run(chosen: Plugin): Promise<void> {

@@ -34,10 +34,8 @@ export async function keep(
     watcher.changed('bound', lease);
     await client.clock.sleep(renewalDelay(client, lease), signal);
     try {
-      const extended = await extend(client, lease, watcher, signal);
-      const next = extended === 'refused' ? await ensureSame(client, lease, signal) : extended;
-      if (next === undefined)
-        return await stop(client, lease, extended === 'refused' ? 'refused' : 'expired');
+      const next = await continued(client, lease, watcher, signal);
+      if (next === 'expired' || next === 'refused') return await stop(client, lease, next);
       lease = next;
     } catch (error) {
       if (DhcpError.is(error, 'DHCP_INTERFACE_GONE')) return 'gone';
@@ -52,6 +50,21 @@ function renewalDelay({ clock, random }: Client, { renewAt }: Lease): number {
   return Math.max(0, left - left * 0.05 * random());
 }
 
+/** The lease that comes after this one, of the same address; or why there is none. */
+async function continued(
+  client: Client,
+  lease: Lease,
+  watcher: LeaseWatcher,
+  signal: AbortSignal,
+): Promise<Lease | 'expired' | 'refused'> {
+  // The machine slept, or nobody kept the lease for a while: it is too late to extend it.
+  const overslept = client.clock.now() >= lease.expiresAt;
+  const extended = overslept ? undefined : await extend(client, lease, watcher, signal);
+  if (extended === 'refused') return (await sameAgain(client, lease, extended, signal)) ?? extended;
+  if (overslept) return (await sameAgain(client, lease, 'expired', signal)) ?? 'expired';
+  return extended ?? 'expired';
+}
+
 async function extend(
   client: Client,
   lease: Lease,
@@ -61,7 +74,7 @@ async function extend(
   watcher.changed('renewing', lease);
   const renewed = await patiently(client, lease.rebindAt, signal, () => renew(client, lease, signal));
   if (renewed !== undefined) return renewed;
-  client.log(`${lease.server} did not renew the lease of ${lease.prefix.addr}: asking all servers`);
+  client.log(`${lease.server} does not renew the lease of ${lease.prefix.addr}: asks all servers`);
   watcher.changed('rebinding', lease);
   return patiently(client, lease.expiresAt, signal, () => rebind(client, lease, signal));
 }
@@ -77,7 +90,7 @@ async function patiently(
     try {
       return await run();
     } catch (error) {
-      if (!(error instanceof HeddleError) || DhcpError.is(error, 'DHCP_INTERFACE_GONE')) throw error;
+      if (!isPassing(error)) throw error;
       if (clock.now() >= deadline) return undefined;
       log(error.message);
       await clock.sleep(Math.min(pause, deadline - clock.now()), signal);
@@ -87,28 +100,33 @@ async function patiently(
 
 const LONGEST_PAUSE = 10_000;
 
-/**
- * After a refusal: a new lease, which is good only when it is of the same address. Another one is given back.
- */
-async function ensureSame(client: Client, lease: Lease, signal: AbortSignal): Promise<Lease | undefined> {
-  const { addr } = lease.prefix;
-  client.log(`a server refused to extend the lease of ${addr}: asking for a new one`);
+/** A new lease, which is good only when it is of the same address: another one is given back. */
+async function sameAgain(
+  client: Client,
+  { prefix }: Lease,
+  why: 'expired' | 'refused',
+  signal: AbortSignal,
+): Promise<Lease | undefined> {
+  client.log(`the lease of ${prefix.addr} is ${why}: asks for the same address again`);
   try {
-    const found = await acquire(client, { wish: addr, inUse: true, signal });
-    if (found.prefix.equals(lease.prefix)) return found;
-    client.log(
-      `the servers want ${lease.prefix} to become ${found.prefix}, which only a new attachment can do`,
-    );
+    const found = await acquire(client, { wish: prefix.addr, inUse: true, signal });
+    if (found.prefix.equals(prefix)) return found;
+    client.log(`the servers want ${found.prefix} in the place of ${prefix}, which takes a new attachment`);
     await release(client, found);
   } catch (error) {
-    if (!(error instanceof HeddleError) || DhcpError.is(error, 'DHCP_INTERFACE_GONE')) throw error;
-    client.log(`no new lease of ${addr}: ${error.message}`);
+    if (!isPassing(error)) throw error;
+    client.log(`no new lease of ${prefix.addr}: ${error.message}`);
   }
   return undefined;
 }
 
+/** A refusal that says nothing about whether the interface is still there; a signal's abort is none. */
+function isPassing(error: unknown): error is HeddleError {
+  return error instanceof HeddleError && !DhcpError.is(error, 'DHCP_INTERFACE_GONE');
+}
+
 async function stop(client: Client, { prefix }: Lease, end: LeaseEnd): Promise<LeaseEnd> {
-  client.log(`the lease of ${prefix.addr} is ${end}: setting the interface down`);
+  client.log(`the lease of ${prefix.addr} is ${end}: sets the interface down`);
   await client.link.setDown();
   return end;
 }

@@ -1,0 +1,99 @@
+/** The daemon's door: reads one question a connection, and answers it. */
+import { createServer, type Server, type Socket } from 'node:net';
+import { HeddleError } from '@heddle/errors';
+import * as v from 'valibot';
+import { DhcpError } from '../dhcp-error.ts';
+import type { LeaseTable } from '../leases/lease-table.ts';
+import { GO_GREETING, GO_REFUSAL, LONGEST_QUESTION, questionSchema } from '../protocol.ts';
+
+/** What the server stands on. */
+export interface DaemonServerOptions {
+  /** The leases; questions wait until they are there. */
+  readonly table: Promise<LeaseTable>;
+  /** Goes in front of the paths of namespaces. */
+  readonly hostPrefix: string;
+  readonly log: (message: string) => void;
+}
+
+/** The server, which does not listen yet. */
+export function daemonServer({ table, hostPrefix, log }: DaemonServerOptions): Server {
+  return createServer((socket) => {
+    const hungUp = new AbortController();
+    socket.on('close', () =>
+      hungUp.abort(new DhcpError('DHCP_NO_ANSWER', 'nobody waits for the lease any more')),
+    );
+    // Whoever hangs up in the middle is done with us; 'close' follows.
+    socket.on('error', () => {});
+    readLine(socket, async (line) => {
+      if (line.startsWith(GO_GREETING)) {
+        log("a plugin of the reference wants to speak Go's RPC: it needs the reference's daemon");
+        socket.end(GO_REFUSAL);
+        return;
+      }
+      socket.end(`${JSON.stringify(await reply(line, await table, hostPrefix, hungUp.signal, log))}\n`);
+    });
+  });
+}
+
+/** Hands on the first line, once. */
+function readLine(socket: Socket, use: (line: string) => void): void {
+  let text = '';
+  socket.setEncoding('utf8');
+  const onData = (chunk: string) => {
+    text += chunk;
+    const end = text.indexOf('\n');
+    if (end < 0 && text.length < LONGEST_QUESTION) return;
+    socket.off('data', onData);
+    // Goes on reading, to notice when the other side hangs up.
+    socket.resume();
+    use(end < 0 ? text : text.slice(0, end));
+  };
+  socket.on('data', onData);
+}
+
+async function reply(
+  line: string,
+  table: LeaseTable,
+  hostPrefix: string,
+  signal: AbortSignal,
+  log: (message: string) => void,
+): Promise<unknown> {
+  try {
+    return { answer: await answer(readQuestion(line), table, hostPrefix, signal) };
+  } catch (error) {
+    if (error instanceof HeddleError) return { error: { code: error.code, message: error.message } };
+    log(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    return { error: { code: 'DHCP_DAEMON_FAILED', message: String(error) } };
+  }
+}
+
+function readQuestion(line: string): v.InferOutput<typeof questionSchema> {
+  try {
+    return v.parse(questionSchema, JSON.parse(line));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new DhcpError('DHCP_REQUEST_INVALID', `the daemon does not understand the question: ${why}`);
+  }
+}
+
+async function answer(
+  question: v.InferOutput<typeof questionSchema>,
+  table: LeaseTable,
+  hostPrefix: string,
+  signal: AbortSignal,
+): Promise<unknown> {
+  switch (question.ask) {
+    case 'greet':
+      return 'heddle';
+    case 'acquire': {
+      const { owner, netns, provide, parameters } = question;
+      return table.acquire({ owner, netns: hostPrefix + netns, provide, parameters }, signal);
+    }
+    case 'find':
+      return table.find(question.owner) ?? null;
+    case 'release':
+      return table.release(question.owner);
+    case 'list':
+      return table.list();
+  }
+}

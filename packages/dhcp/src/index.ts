@@ -1,0 +1,9 @@
+export { askDaemon } from './ask-daemon.ts';
+export type { Lease } from './client/lease.ts';
+export type { Random } from './client/ports.ts';
+export { DhcpError, type DhcpErrorCode } from './dhcp-error.ts';
+export { DEFAULT_STATE_DIR } from './leases/lease-store.ts';
+export type { LeaseOwner } from './leases/owner.ts';
+export type { LeasedRoute } from './message/values.ts';
+export { type Answer, DEFAULT_SOCKET, type Question } from './protocol.ts';
+export { UnattendedLeases, type UnattendedOptions } from './unattended.ts';

@@ -1,0 +1,245 @@
+/**
+ * A link with DHCP servers and pods on it: a bridge in a namespace that plays the node, where the daemon and the
+ * plugins run as processes. Pods have their interfaces already, so that only the address is missing.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { PluginError, parseResult, type Result } from '@heddle/cni';
+import { TestNetns } from '@heddle/plugins/testing';
+import { type NetnsHandle, runInNetns } from '@heddle/sys';
+import { buildStandalone } from '../../scripts/build-standalone.ts';
+import { Node } from '../support/node.ts';
+import { until } from '../support/until.ts';
+
+/** A program that runs in a namespace, with what it has said so far. */
+export class Running implements Disposable {
+  readonly process: ChildProcess;
+  output = '';
+
+  constructor(netns: NetnsHandle, program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
+    this.process = runInNetns(netns, () =>
+      spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } }),
+    );
+    for (const stream of [this.process.stdout, this.process.stderr]) {
+      stream?.setEncoding('utf8').on('data', (text: string) => {
+        this.output += text;
+      });
+    }
+  }
+
+  /** Waits until it says something. */
+  async said(what: string | RegExp): Promise<void> {
+    const isThere = () => (typeof what === 'string' ? this.output.includes(what) : what.test(this.output));
+    await until(`${what} in:\n${this.output}`, () => isThere() || undefined);
+  }
+
+  /** Ends it with a signal, and waits for its end. */
+  async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
+    if (this.process.exitCode === null && this.process.signalCode === null) {
+      const { promise, resolve: ended } = Promise.withResolvers<void>();
+      this.process.once('exit', () => ended());
+      this.process.kill(signal);
+      await promise;
+    }
+    return this.process.exitCode;
+  }
+
+  [Symbol.dispose](): void {
+    this.process.kill('SIGKILL');
+  }
+}
+
+/** A pod with an interface `eth0`, and more if wanted, on the lab's link. */
+export class DhcpPod extends TestNetns {
+  readonly id: string;
+
+  constructor(id: string, node: TestNetns, interfaces: readonly string[], port: string) {
+    super();
+    this.id = id;
+    for (const [index, name] of interfaces.entries()) {
+      const end = `${port}.${index}`;
+      const netns = `/proc/${process.pid}/fd/${this.handle.number}`;
+      node.run('ip', 'link', 'add', end, 'type', 'veth', 'peer', 'name', name, 'netns', netns);
+      node.run('ip', 'link', 'set', end, 'master', BRIDGE, 'up');
+    }
+  }
+
+  /** Does with a result what a main plugin would do. */
+  configure(result: Result, ifName = 'eth0'): void {
+    for (const { address } of result.ips ?? []) this.run('ip', 'address', 'add', address, 'dev', ifName);
+  }
+
+  /** Whether an interface is up. */
+  isUp(ifName = 'eth0'): boolean {
+    return this.run('ip', '-o', 'link', 'show', ifName).includes('UP');
+  }
+}
+
+/** What the plugin is asked. */
+export interface DhcpCall {
+  readonly pod: DhcpPod;
+  readonly ifName?: string;
+  readonly network?: string;
+  readonly ipam?: Readonly<Record<string, unknown>>;
+  readonly args?: string;
+  readonly prevResult?: Result;
+  /** CNI_NETNS, when it is not the pod's. */
+  readonly netns?: string;
+}
+
+/** See the file's comment. */
+export class DhcpLab implements Disposable {
+  readonly node = new Node();
+  readonly plugin: string;
+  readonly socket: string;
+  readonly stateDir: string;
+  readonly #disposables = new DisposableStack();
+  #ports = 0;
+
+  constructor() {
+    const { node } = this;
+    const directory = join(node.directory, 'bin');
+    mkdirSync(directory);
+    this.plugin = join(directory, 'dhcp');
+    symlinkSync(resolve(buildStandalone(), 'heddle-cni'), this.plugin);
+    this.socket = join(node.directory, 'dhcp.sock');
+    this.stateDir = join(node.directory, 'leases');
+    node.run('ip', 'link', 'add', BRIDGE, 'type', 'bridge');
+    node.run('ip', 'link', 'set', BRIDGE, 'up');
+    this.#disposables.use(node);
+  }
+
+  /** A pod. */
+  pod(id: string, interfaces: readonly string[] = ['eth0']): DhcpPod {
+    return this.#disposables.use(new DhcpPod(id, this.node, interfaces, `hdp${this.#ports++}`));
+  }
+
+  /** Starts a program in a host of its own on the link; the host has this address on `eth0`. */
+  server(address: string, program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}): Running {
+    const host = this.pod(`server-${address}`);
+    host.run('ip', 'link', 'set', 'lo', 'up');
+    host.run('ip', 'address', 'add', address, 'dev', 'eth0');
+    host.run('ip', 'link', 'set', 'eth0', 'up');
+    return this.#disposables.use(new Running(host.handle, program, args, env));
+  }
+
+  /** dnsmasq, which gives out 192.168.1.5 up to `.last` unless told otherwise. */
+  dnsmasq(
+    address = '192.168.1.1/24',
+    more: readonly string[] = ['--dhcp-range=192.168.1.5,192.168.1.99,2m'],
+  ): Running {
+    return this.server(address, 'dnsmasq', [
+      ...['--no-daemon', '--conf-file=/dev/null', '--port=0', '--pid-file=', '--no-ping', '--log-dhcp'],
+      ...['--interface=eth0', '--bind-interfaces', '--dhcp-authoritative'],
+      ...[`--dhcp-leasefile=${this.file(`dnsmasq-${address.replace('/', '-')}.leases`)}`, ...more],
+    ]);
+  }
+
+  /** ISC's dhcpd with this configuration. */
+  dhcpd(address: string, config: string): Running {
+    const leases = this.file('dhcpd.leases', '');
+    return this.server(address, 'dhcpd', [
+      ...['-4', '-f', '-d', '-cf', this.file('dhcpd.conf', config), '-lf', leases, '--no-pid', 'eth0'],
+    ]);
+  }
+
+  /** Kea with this configuration of its subnets. */
+  kea(address: string, dhcp4: object): Running {
+    const config = {
+      'interfaces-config': { interfaces: ['eth0'], 'dhcp-socket-type': 'raw' },
+      'lease-database': { type: 'memfile', persist: false },
+      ...dhcp4,
+    };
+    const { directory } = this.node;
+    return this.server(
+      address,
+      'kea-dhcp4',
+      ['-c', this.file('kea.json', JSON.stringify({ Dhcp4: config }))],
+      {
+        KEA_PIDFILE_DIR: directory,
+        KEA_LOCKFILE_DIR: directory,
+      },
+    );
+  }
+
+  /** Starts the daemon, and waits until it listens. */
+  async daemon(...flags: readonly string[]): Promise<Running> {
+    const where = ['-socketpath', this.socket, '-statedir', this.stateDir];
+    const daemon = new Running(this.node.handle, this.plugin, ['daemon', ...where, ...flags]);
+    this.#disposables.use(daemon);
+    await this.listening();
+    return daemon;
+  }
+
+  /** Waits until a daemon answers. */
+  async listening(): Promise<void> {
+    await until('the daemon', async () => {
+      await this.run('STATUS', { pod: UNNAMED });
+      return true;
+    });
+  }
+
+  /** ADD. @throws {PluginError} what the plugin answered */
+  async add(call: DhcpCall): Promise<Result> {
+    return parseResult(JSON.parse(await this.run('ADD', call)), { version: '1.1.0' });
+  }
+
+  /** Another verb. @throws {PluginError} what the plugin answered */
+  async run(command: string, call: DhcpCall, extra: object = {}): Promise<string> {
+    const { pod, ifName = 'eth0', network = 'net1', ipam = {}, args = '', prevResult } = call;
+    const config = {
+      ...{ cniVersion: '1.1.0', name: network, type: 'main', prevResult },
+      ipam: { type: 'dhcp', daemonSocketPath: this.socket, ...ipam },
+      ...extra,
+    };
+    const isAboutOne = command === 'ADD' || command === 'DEL' || command === 'CHECK';
+    const env = {
+      CNI_COMMAND: command,
+      CNI_PATH: '/nowhere',
+      ...(isAboutOne && {
+        CNI_CONTAINERID: pod.id,
+        CNI_NETNS: call.netns ?? pod.path,
+        CNI_IFNAME: ifName,
+        CNI_ARGS: args,
+      }),
+    };
+    return execute(this.node.handle, this.plugin, JSON.stringify(config), env);
+  }
+
+  /** A file of the lab's, with this content if there is any. */
+  file(name: string, content?: string): string {
+    const path = join(this.node.directory, name);
+    if (content !== undefined) writeFileSync(path, content);
+    return path;
+  }
+
+  [Symbol.dispose](): void {
+    this.#disposables.dispose();
+  }
+}
+
+const BRIDGE = 'hdbr';
+/** For verbs that are about no pod. */
+const UNNAMED = { id: '', path: '' } as DhcpPod;
+
+async function execute(
+  netns: NetnsHandle,
+  program: string,
+  stdin: string,
+  env: Readonly<Record<string, string>>,
+): Promise<string> {
+  const child = runInNetns(netns, () => spawn(program, [], { env: { ...process.env, ...env } }));
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text;
+    });
+  }
+  child.stdin.end(stdin);
+  const { promise, resolve: ended } = Promise.withResolvers<number | null>();
+  child.on('close', ended);
+  if ((await promise) === 0) return output.stdout;
+  if (output.stdout === '') throw new Error(`dhcp: ${output.stderr}`);
+  throw PluginError.fromJson('dhcp', JSON.parse(output.stdout));
+}
