@@ -3,6 +3,7 @@ import type { Plugin } from '@heddle/cni/plugin';
 import { bandwidth } from './bandwidth/index.ts';
 import { bridge } from './bridge/index.ts';
 import { dhcp } from './dhcp/index.ts';
+import { dummy } from './dummy/index.ts';
 import { hostLocal } from './host-local/index.ts';
 import { ipvlan } from './ipvlan/index.ts';
 import { loopback } from './loopback/index.ts';

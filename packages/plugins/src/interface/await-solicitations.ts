@@ -24,6 +24,8 @@ export async function awaitSolicitations(
     const joined = joinedGroups(readFileIn(session.handle, IGMP6), link);
     const missing = wanted.find((address) => !joined.has(hexOf(solicitedNode(address))));
     if (missing === undefined) return;
+    // Without neighbour discovery there is nothing to join.
+    if (waited === 0 && ((await session.links.get(link)).flags & IFF_NOARP) !== 0) return;
     if (waited >= LIMIT_MS) {
       throw new CniError(
         CNI_CODE.TRY_AGAIN,
@@ -51,3 +53,5 @@ function hexOf(address: Addr): string {
 // The thread's own: it is the thread that is in the session's namespace while it opens the file.
 const IGMP6 = '/proc/thread-self/net/igmp6';
 const LIMIT_MS = 1000;
+/** linux/if.h */
+const IFF_NOARP = 0x80;
