@@ -7,4 +7,5 @@ export const subject: Subject = {
   plugin: ipvlan,
   config: { type: 'ipvlan' },
   shows: { mode: 'l2' },
+  linkOptions: ['mode', 'l2'],
 };

@@ -7,4 +7,5 @@ export const subject: Subject = {
   plugin: macvlan,
   config: { type: 'macvlan' },
   shows: { mode: 'bridge' },
+  linkOptions: ['mode', 'bridge'],
 };

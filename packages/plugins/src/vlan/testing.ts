@@ -7,5 +7,6 @@ export const subject: Subject = {
   plugin: vlan,
   config: { type: 'vlan', vlanId: 7 },
   shows: { id: 7, protocol: '802.1Q' },
+  linkOptions: ['id', '7'],
   neighbourLink: ['type', 'vlan', 'id', '7'],
 };

@@ -10,6 +10,8 @@ export interface Subject {
   readonly config: LabConfig;
   /** What `ip -d -j link` shows of the kind's own data, at least. */
   readonly shows: Readonly<Record<string, unknown>>;
+  /** What `ip link add` is told after the type to make such a link. */
+  readonly linkOptions: readonly string[];
   /** Options of `ip link add` that make the neighbour's link on `hd0`, when it takes one to be reached. */
   readonly neighbourLink?: readonly string[];
 }

@@ -1,0 +1,5 @@
+/** What holds for every stacked link, shown of macvlan ones. */
+import { testTeardown } from '../stacked/testing/teardown.ts';
+import { subject } from './testing.ts';
+
+testTeardown(subject);
