@@ -8,9 +8,6 @@
 import * as v from 'valibot';
 import { codesSchema, leaseSchema, ownerSchema, rawOptionSchema } from './leases/lease-json.ts';
 
-/** Where the daemon listens unless told otherwise; the reference's too. */
-export const DEFAULT_SOCKET = '/run/cni/dhcp.sock';
-
 /** Questions are short; a longer one is none. */
 export const LONGEST_QUESTION = 1 << 20;
 

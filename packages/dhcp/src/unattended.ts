@@ -4,8 +4,9 @@ import type { Random } from './client/ports.ts';
 import { release } from './client/release.ts';
 import { bootClock, bootId } from './kernel/boot-clock.ts';
 import { KernelInterface } from './kernel/interface.ts';
-import { DEFAULT_STATE_DIR, fileLeaseStore, leaseDirectory } from './leases/lease-store.ts';
+import { fileLeaseStore, leaseDirectory } from './leases/lease-store.ts';
 import type { LeaseOwner } from './leases/owner.ts';
+import { DEFAULT_STATE_DIR } from './places.ts';
 
 /** Whose leases, and how. */
 export interface UnattendedOptions {

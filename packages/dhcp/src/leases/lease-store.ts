@@ -33,9 +33,6 @@ export interface LeaseStore {
   remove(owner: LeaseOwner): void;
 }
 
-/** Where the daemon of a socket keeps its leases unless told otherwise. */
-export const DEFAULT_STATE_DIR = '/var/lib/cni/dhcp';
-
 /** The directory of the daemon of a socket: daemons that run side by side keep theirs apart. */
 export function leaseDirectory(stateDir: string, socketPath: string): string {
   return join(stateDir, encodeURIComponent(socketPath));

@@ -1,6 +1,6 @@
 /** The configuration of dhcp: its schema, and the options that it comes to. */
 import { bool, int, parseCniArgsLeniently } from '@heddle/cni';
-import { DEFAULT_SOCKET } from '@heddle/dhcp';
+import { DEFAULT_SOCKET } from '@heddle/dhcp/places';
 import * as v from 'valibot';
 import { DEFAULT_REQUEST, isProvidable, optionCode } from './options.ts';
 

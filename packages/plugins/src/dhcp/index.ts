@@ -5,16 +5,12 @@
  * The daemon is Heddle's own. Its socket is where the reference's is, but not its language: Go's RPC is spoken by Go
  * programs only, so the two plugins and the two daemons cannot be mixed, and each says so.
  */
-import { resolve } from 'node:path';
-import type { Result } from '@heddle/cni';
-import { type AddCall, definePlugin, type Plugin } from '@heddle/cni/plugin';
-import { DEFAULT_STATE_DIR } from '@heddle/dhcp';
-import { check } from './check.ts';
-import { type DhcpConfig, dhcpConfig, providedOptions, requestedOptions } from './config.ts';
-import { ask, giveBack, greet, leaseOwners, ownerOf, type Places } from './leases.ts';
-import { leaseResult } from './result.ts';
+import { definePlugin, type Plugin } from '@heddle/cni/plugin';
+import { DEFAULT_STATE_DIR } from '@heddle/dhcp/places';
+import { dhcpConfig } from './config.ts';
+import type { Places } from './places.ts';
 
-export type { Places } from './leases.ts';
+export type { Places } from './places.ts';
 
 /**
  * The plugin, with other places than usual for what daemons leave.
@@ -27,40 +23,18 @@ export function dhcpAt(places: Places): Plugin {
     kind: 'ipam',
     about: 'gets addresses from a DHCP server, through a daemon that keeps the leases',
     config: dhcpConfig,
-    add: (call) => add(call, places),
-    check,
-    async del(call) {
-      await call.teardown.step('give the lease back', () => giveBack(call, ownerOf(call), places));
-    },
-    async gc(call) {
-      const stale = await call.stale(
-        () => leaseOwners(call, places),
-        ({ containerID, ifName }) => ({ containerID, ifName }),
-      );
-      for (const owner of stale) {
-        await call.teardown.step(`give the lease of ${owner.containerID} back`, () =>
-          giveBack(call, owner, places),
-        );
-      }
-    },
-    status: greet,
+    add: async (call) => (await verbs()).add(call, places),
+    check: async (call) => (await verbs()).check(call),
+    del: async (call) => (await verbs()).del(call, places),
+    gc: async (call) => (await verbs()).gc(call, places),
+    status: async (call) => (await verbs()).status(call),
   });
 }
 
 /** The plugin. */
 export const dhcp = dhcpAt({ stateDir: DEFAULT_STATE_DIR });
 
-async function add(call: AddCall<DhcpConfig>, places: Places): Promise<Result> {
-  const { config, netnsPath, cniArgs } = call;
-  const owner = ownerOf(call);
-  call.undo.push('give the lease back', () => giveBack(call, owner, places));
-  const lease = await ask(call, {
-    ask: 'acquire',
-    owner,
-    // The daemon has another working directory.
-    netns: resolve(netnsPath),
-    provide: providedOptions(config, cniArgs),
-    parameters: requestedOptions(config),
-  });
-  return leaseResult(lease, config.ipam?.priority ?? 0);
+/** Loaded when there is something to do: the other plugins of the same program start faster without a DHCP client. */
+function verbs() {
+  return import('./verbs.ts');
 }

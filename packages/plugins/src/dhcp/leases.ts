@@ -1,14 +1,9 @@
 /** The daemon as the plugin sees it: what it is asked, and its refusals in the words of the plugin. */
-import { CNI_CODE, CniError, UnavailableError } from '@heddle/cni';
+import { CNI_CODE, CniError } from '@heddle/cni';
 import type { AttachmentCall, BaseCall } from '@heddle/cni/plugin';
 import { askDaemon, DhcpError, type LeaseOwner, type Question, UnattendedLeases } from '@heddle/dhcp';
 import { type DhcpConfig, socketPathOf } from './config.ts';
-
-/** Where the plugin finds what daemons leave. */
-export interface Places {
-  /** The directory in which daemons keep their leases. */
-  readonly stateDir: string;
-}
+import type { Places } from './places.ts';
 
 /** Whose lease a call is about. */
 export function ownerOf({ attachment }: AttachmentCall<DhcpConfig>): LeaseOwner {
@@ -54,19 +49,6 @@ export async function leaseOwners(
     async (leases) => leases.owners(),
   );
   return owners.filter(({ network }) => network === call.network);
-}
-
-/** STATUS: whether the daemon is there. @throws {UnavailableError} code 50 when it is not */
-export async function greet(call: BaseCall<DhcpConfig>): Promise<void> {
-  try {
-    await ask(call, { ask: 'greet' });
-  } catch (error) {
-    if (!(error instanceof CniError)) throw error;
-    throw new UnavailableError('NOT_READY', error.msg, {
-      cause: error,
-      ...(error.hint !== undefined && { hint: error.hint }),
-    });
-  }
 }
 
 async function orUnattended<T>(

@@ -1,0 +1,5 @@
+export { add } from './add.ts';
+export { check } from './check.ts';
+export { del } from './del.ts';
+export { gc } from './gc.ts';
+export { status } from './status.ts';
