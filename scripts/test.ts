@@ -4,6 +4,7 @@
  * choose files whose path contains one of them.
  */
 import { globSync } from 'node:fs';
+import { enableCompileCache } from 'node:module';
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -21,6 +22,10 @@ interface Tally {
 }
 
 enterSandbox();
+
+// Without it, each process would compile all over again.
+process.env['NODE_COMPILE_CACHE'] ??= resolve('build/compile-cache');
+enableCompileCache();
 
 const wanted = process.argv.slice(2);
 const chosen = (path: string) => wanted.length === 0 || wanted.some((part) => path.includes(part));

@@ -16,7 +16,12 @@ export async function* testsInGuest(kernel: Kernel, files: readonly string[]): A
   const ended = runInGuest(kernel, {
     command: [process.execPath, '--conditions=source', PROGRAM, ...files],
     directory: process.cwd(),
-    environment: { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root' },
+    environment: {
+      PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+      HOME: '/root',
+      // What this machine has compiled, that one need not.
+      NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
+    },
     terminal: false,
     limit: LIMIT,
     onOutput: (bytes) => process.stdout.write(bytes),
