@@ -24,7 +24,7 @@ export async function add(call: Call): Promise<Result> {
   const { config, host, container, attachment } = call;
   checkCombination(config);
   const mac = requestedMac(config, call.args['MAC']);
-  const bridge = await ensureBridge(host, config, call.random);
+  const bridge = await ensureBridge(call);
   const pair = await createVeth(call, { mac, mtu: config.mtu, master: bridge.index });
   await setUpPort(host, pair.host, ownerAlias(attachment, call.cniArgs), config);
   if (config.macspoofchk) await checkSources(call, pair);

@@ -1,10 +1,12 @@
 /** The bridge itself, which all attachments of a network share: it is made when missing and never deleted. */
 import { CNI_CODE, CniError } from '@heddle/cni';
-import type { Random } from '@heddle/cni/plugin';
-import { type KernelSession, type Link, NetlinkError } from '@heddle/netlink';
+import type { AddCall } from '@heddle/cni/plugin';
+import { type Link, NetlinkError } from '@heddle/netlink';
 import { trySysctl } from '../interface/ipv6.ts';
 import { randomMac } from '../interface/veth.ts';
 import { type BridgeConfig, filtersVlans } from './config.ts';
+
+type Call = Pick<AddCall<BridgeConfig>, 'host' | 'config' | 'random' | 'warn'>;
 
 /**
  * The configured bridge, up. One that is missing is made, with a hardware address of its own from the start:
@@ -13,10 +15,14 @@ import { type BridgeConfig, filtersVlans } from './config.ts';
  *
  * @throws {CniError} code 7 when the name belongs to something that is no bridge
  */
-export async function ensureBridge(host: KernelSession, config: BridgeConfig, random: Random): Promise<Link> {
+export async function ensureBridge(call: Call): Promise<Link> {
+  const { host, config } = call;
   const name = config.bridge;
-  const link = (await host.links.find(name)) ?? (await makeBridge(host, config, random));
+  const link = (await host.links.find(name)) ?? (await makeBridge(call));
   if (link.kind !== 'bridge') throw notABridge(link);
+  if (filtersVlans(config) && link.data?.kind === 'bridge' && link.data.vlanFiltering === false) {
+    call.warn(`bridge ${name} does not filter VLANs: containers of different VLANs meet on it`);
+  }
   const wantsPromiscuity = config.promiscMode && (link.flags & IFF_PROMISC) === 0;
   if (link.up && !wantsPromiscuity) return link;
   await trySysctl(host, `net/ipv6/conf/${name}/accept_ra`, '0');
@@ -36,7 +42,7 @@ export function notABridge({ name, kind }: Link): CniError {
   );
 }
 
-async function makeBridge(host: KernelSession, config: BridgeConfig, random: Random): Promise<Link> {
+async function makeBridge({ host, config, random }: Call): Promise<Link> {
   const { bridge: name, mtu } = config;
   try {
     await host.links.add({
