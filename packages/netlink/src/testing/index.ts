@@ -1,3 +1,4 @@
 export type { Failure, SeenRequest } from './core/failures.ts';
 export type { SentFrame } from './core/packets.ts';
 export { FakeKernel, type FakeKernelOptions } from './fake-kernel.ts';
+export { TestNetns } from './test-netns.ts';

@@ -1,4 +1,5 @@
 /** What tests of plugins on the real kernel stand on. */
+export { TestNetns } from '@heddle/netlink/testing';
 export {
   Container,
   type LabCall,
@@ -10,5 +11,4 @@ export {
 export { ReferencePlugins } from './reference.ts';
 export { Sabotage, SabotageError, type SabotageKind } from './sabotage.ts';
 export { type StubAnswer, StubIpam } from './stub-ipam.ts';
-export { TestNetns } from './test-netns.ts';
 export { type Datagram, UdpEndpoint } from './udp-endpoint.ts';

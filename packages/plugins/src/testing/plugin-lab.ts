@@ -16,8 +16,8 @@ import {
   VALID_ATTACHMENTS,
 } from '@heddle/cni/plugin';
 import { type KernelSession, openSession } from '@heddle/netlink';
+import { TestNetns } from '@heddle/netlink/testing';
 import { openNetns } from '@heddle/sys';
-import { TestNetns } from './test-netns.ts';
 
 /** A container of a {@link PluginLab}. */
 export class Container extends TestNetns {

@@ -4,9 +4,9 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PluginError } from '@heddle/cni';
+import type { TestNetns } from '@heddle/netlink/testing';
 import { runInNetns } from '@heddle/sys';
 import { invocationOf, type LabCall } from './plugin-lab.ts';
-import type { TestNetns } from './test-netns.ts';
 
 /** The reference's plugins in one directory. */
 export class ReferencePlugins {
