@@ -4,6 +4,7 @@ import { bandwidth } from './bandwidth/index.ts';
 import { bridge } from './bridge/index.ts';
 import { dhcp } from './dhcp/index.ts';
 import { dummy } from './dummy/index.ts';
+import { hostDevice } from './host-device/index.ts';
 import { hostLocal } from './host-local/index.ts';
 import { ipvlan } from './ipvlan/index.ts';
 import { loopback } from './loopback/index.ts';
@@ -15,7 +16,19 @@ import { vlan } from './vlan/index.ts';
 
 /** Every plugin that is built in. */
 export const PLUGINS: ReadonlyMap<string, Plugin> = new Map(
-  [bandwidth, bridge, dhcp, hostLocal, ipvlan, loopback, macvlan, portmap, ptp, staticPlugin, vlan].map(
-    (plugin) => [plugin.type, plugin],
-  ),
+  [
+    bandwidth,
+    bridge,
+    dhcp,
+    dummy,
+    hostDevice,
+    hostLocal,
+    ipvlan,
+    loopback,
+    macvlan,
+    portmap,
+    ptp,
+    staticPlugin,
+    vlan,
+  ].map((plugin) => [plugin.type, plugin]),
 );

@@ -30,6 +30,8 @@ export interface BaseCall<C> {
   readonly ipam: IpamDelegate;
   readonly clock: Clock;
   readonly random: Random;
+  /** Opens the kernel as seen from another namespace than these two; the caller disposes of both. */
+  openSession(netns: NetnsHandle): KernelSession;
   /** Tells the operator something on stderr, on a line of its own. */
   warn(message: string): void;
 }

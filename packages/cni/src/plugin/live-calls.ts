@@ -52,6 +52,10 @@ export class LiveCall implements BaseCall<unknown> {
     return this.sessions.host;
   }
 
+  openSession(netns: NetnsHandle): KernelSession {
+    return this.sessions.open(netns);
+  }
+
   warn(message: string): void {
     this.#warn(message);
   }

@@ -69,6 +69,11 @@ export class Sessions implements Disposable {
     }
   }
 
+  /** The kernel as seen from a namespace of the caller's. */
+  open(netns: NetnsHandle): KernelSession {
+    return this.#ports.openSession(netns);
+  }
+
   [Symbol.dispose](): void {
     // The pod's namespace first: as long as a descriptor is open in it, it cannot go away.
     this.#container?.[Symbol.dispose]();
