@@ -2,7 +2,7 @@
 NODE := node_modules/.bin/node
 RUN := env -u NODE_EXTRA_CA_CERTS $(NODE) --conditions=source
 
-.PHONY: demo test bench check build clean setup setup-test fuzz
+.PHONY: demo test bench check build clean setup setup-test fuzz lab
 
 demo: setup
 	@$(RUN) test/demo/main.ts
@@ -18,6 +18,10 @@ check: setup
 
 build: setup
 	@$(RUN) scripts/build.ts
+
+# A shell on a kernel that has every link type, or one command there: make lab CMD='ip link'
+lab: setup-test
+	@$(RUN) scripts/lab/main.ts $(CMD)
 
 setup:
 	@scripts/setup.sh base

@@ -16,7 +16,8 @@ fi
 want='cc:gcc cc:libc6-dev ip:iproute2 ping:iputils-ping unshare:util-linux'
 if [ "$level" = test ]; then
   want="$want nft:nftables iptables:iptables conntrack:conntrack curl:curl jq:jq strace:strace iperf3:iperf3 podman:podman
-    containerd:containerd runc:runc busybox:busybox-static /usr/lib/cni/bridge:containernetworking-plugins"
+    containerd:containerd runc:runc busybox:busybox-static /usr/lib/cni/bridge:containernetworking-plugins
+    qemu-system-x86_64:qemu-system-x86 depmod:kmod xz:xz-utils"
 fi
 missing=''
 for pair in $want; do
@@ -46,6 +47,8 @@ if ! cmp -s package-lock.json "$stamp"; then
   cp package-lock.json "$stamp"
 fi
 node_modules/.bin/node scripts/build-native.ts
+
+[ "$level" != test ] || node_modules/.bin/node scripts/setup-lab.ts
 
 # The current reference plugins and cnitool, to be compared with; only where Go is installed.
 if [ "$level" = test ] && command -v go >/dev/null 2>&1; then

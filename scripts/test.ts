@@ -10,6 +10,7 @@ import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { run } from 'node:test';
 import { spec, type TestEvent } from 'node:test/reporters';
+import { hasEmulator } from './lab/boot.ts';
 import { findKernel } from './lab/kernel.ts';
 import { missingLinkKinds } from './lab/link-kinds.ts';
 import { testsInGuest } from './lab/test-run.ts';
@@ -68,9 +69,10 @@ async function runFiles(
 async function runInLab(files: readonly string[]): Promise<void> {
   const missing = missingLinkKinds();
   if (files.length === 0 || missing.length === 0) return runFiles(files, eachAlone);
-  const kernel = findKernel();
+  const kernel = hasEmulator() ? findKernel() : undefined;
   if (kernel === undefined) {
-    const reason = `not installed: the lab's kernel, and this one lacks ${missing.join(', ')}`;
+    const what = process.arch === 'x64' ? 'not installed: the lab' : 'the lab is for x64';
+    const reason = `${what}, and this kernel lacks ${missing.join(', ')}`;
     for (const file of files) tally.skipped.set(file, reason);
     return;
   }

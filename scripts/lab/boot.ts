@@ -1,5 +1,5 @@
 /** Boots the lab's machine for one command: an emulated one, since nested virtualisation is rarely to be had. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,6 +17,11 @@ export interface GuestRun extends Job {
   readonly onReport?: (bytes: Buffer) => void;
   /** After so many seconds the machine is ended. */
   readonly limit?: number;
+}
+
+/** Whether the emulator is installed. */
+export function hasEmulator(): boolean {
+  return spawnSync(PROGRAM, ['--version']).status === 0;
 }
 
 /**

@@ -47,9 +47,7 @@ export function fetchKernel(): Kernel {
   mkdirSync(join(home, '..'), { recursive: true });
   const workshop = mkdtempSync(`${home}.`);
   try {
-    execFileSync('apt-get', ['download', '-q', packageName()], { cwd: workshop, stdio: 'pipe' });
-    const [archive = ''] = globSync(join(workshop, '*.deb'));
-    execFileSync('dpkg-deb', ['--extract', archive, join(workshop, 'package')]);
+    execFileSync('dpkg-deb', ['--extract', download(workshop), join(workshop, 'package')]);
     mkdirSync(join(workshop, 'lab'));
     arrange(join(workshop, 'package'), join(workshop, 'lab'));
     // Whole or not at all, also when two do this at once.
@@ -70,6 +68,20 @@ const SERIES = ['linux-image-6.12-amd64', 'linux-image-amd64'];
 /** What a guest without hardware can have a use for, below the modules' `kernel` folder. */
 const USEFUL = ['arch', 'crypto', 'lib', 'net', 'fs/9p', 'fs/netfs', 'fs/overlayfs', 'drivers/virtio'];
 const USEFUL_DRIVERS = ['bonding', 'ipvlan', 'macvlan', 'netdevsim', 'team', 'vxlan', 'wireguard'];
+
+/** Downloads the package; with fresh lists when those that are there lead nowhere. */
+function download(directory: string): string {
+  const get = () =>
+    execFileSync('apt-get', ['download', '-q', packageName()], { cwd: directory, stdio: 'pipe' });
+  try {
+    get();
+  } catch {
+    execFileSync('apt-get', ['update', '-q'], { stdio: 'pipe' });
+    get();
+  }
+  const [archive = ''] = globSync(join(directory, '*.deb'));
+  return archive;
+}
 
 function packageName(): string {
   for (const name of SERIES) {

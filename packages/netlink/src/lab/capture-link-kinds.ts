@@ -1,7 +1,7 @@
 /**
  * Writes what goes into `vectors/link-kinds.json` to standard output: links of every kind as a kernel describes them
  * that has all of these. Run by hand when a codec is added:
- * `make -s lab RUN='node --conditions=source packages/netlink/src/lab/capture-link-kinds.ts' >FILE`.
+ * `make -s lab CMD='node --conditions=source packages/netlink/src/lab/capture-link-kinds.ts' >FILE`.
  */
 import { encode } from '@heddle/wire';
 import { bridgeMessage } from '../bridge/codec.ts';
