@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compile, sameExpressions } from '@heddle/netlink';
+import { TestNetns } from '@heddle/netlink/testing';
 import { hasStructure, NAT, rules, structure } from './layout.ts';
-import { PrivateNetns } from './testing/private-netns.ts';
 
 test('the kernel has the rules as they were written, in order', async () => {
-  using node = new PrivateNetns();
+  using node = new TestNetns();
   const { nft } = node.session;
   assert.equal(await hasStructure(node.session), false);
   await nft.commit(structure());
@@ -24,7 +24,7 @@ test('the kernel has the rules as they were written, in order', async () => {
 });
 
 test('building twice changes nothing', async () => {
-  using node = new PrivateNetns();
+  using node = new TestNetns();
   await node.session.nft.commit(structure());
   const once = node.ruleset;
   await node.session.nft.commit(structure());
@@ -32,10 +32,10 @@ test('building twice changes nothing', async () => {
 });
 
 test('nft reads its own listing of it', async () => {
-  using node = new PrivateNetns();
+  using node = new TestNetns();
   await node.session.nft.commit(structure());
   const listing = node.ruleset;
   node.run('nft flush ruleset');
-  node.run('nft -f -', listing);
+  node.run('nft', listing);
   assert.equal(node.ruleset, listing);
 });

@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { CNI_CODE, CniError } from '@heddle/cni';
 import { Prefix } from '@heddle/netaddr';
+import { TestNetns } from '@heddle/netlink/testing';
 import { addMasquerade, checkMasquerade, gcMasquerade, removeMasquerade } from './masquerade.ts';
-import { join, PrivateNetns } from './testing/private-netns.ts';
 import { staleAllBut } from './testing/stale-all-but.ts';
 
 const owner = { network: 'n1', containerID: 'c1', ifName: 'eth0' };
@@ -20,20 +20,21 @@ const drift = (text: RegExp) => (error: unknown) =>
  * whom have no way back to the pod but know the node.
  */
 class Routed implements Disposable {
-  readonly node = new PrivateNetns();
-  readonly pod = new PrivateNetns();
-  readonly neighbour = new PrivateNetns();
-  readonly stranger = new PrivateNetns();
+  readonly node = new TestNetns();
+  readonly pod = new TestNetns();
+  readonly neighbour = new TestNetns();
+  readonly stranger = new TestNetns();
 
   constructor() {
     const { node } = this;
+    for (const each of [node, this.pod, this.neighbour, this.stranger]) each.skipAddressDetection();
     node.run('sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1');
     for (const [there, name, ours, theirs] of [
       [this.pod, 'pod', ['10.77.0.1/24', 'fd77::1/64'], ['10.77.0.8/24', 'fd77::8/64']],
       [this.neighbour, 'near', ['10.77.1.1/24', 'fd77:0:0:1::1/64'], ['10.77.1.9/24', 'fd77:0:0:1::9/64']],
       [this.stranger, 'far', ['192.0.2.1/24', '2001:db8::1/64'], ['192.0.2.2/24', '2001:db8::2/64']],
     ] as const) {
-      join(node, there, [name, 'eth0']);
+      node.join(there, [name, 'eth0']);
       for (const address of ours) node.run(`ip address add ${address} dev ${name}`);
       for (const address of theirs) there.run(`ip address add ${address} dev eth0`);
     }
@@ -42,7 +43,7 @@ class Routed implements Disposable {
   }
 
   reaches(address: string): boolean {
-    return this.pod.pings(address);
+    return this.pod.pings(address, '-W', '1');
   }
 
   [Symbol.dispose](): void {
@@ -73,7 +74,7 @@ for (const backend of ['nftables', 'iptables'] as const) {
 
 describe('nftables', () => {
   test('an address belongs to who had it last', async () => {
-    using node = new PrivateNetns();
+    using node = new TestNetns();
     await addMasquerade(node.session, owner, prefixes, nftables);
     await addMasquerade(node.session, other, prefixes.slice(0, 1), nftables);
     await assert.rejects(
@@ -86,7 +87,7 @@ describe('nftables', () => {
   });
 
   test('two hundred at once', async () => {
-    using node = new PrivateNetns();
+    using node = new TestNetns();
     const all = Array.from({ length: 200 }, (_, n) => n);
     const one = (n: number) => ({ ...owner, containerID: `p${n}` });
     const at = (n: number) => [Prefix.parse(`10.77.0.${n + 2}/24`), Prefix.parse(`fd77::${n + 2}/64`)];
@@ -97,7 +98,7 @@ describe('nftables', () => {
   });
 
   test('a flushed table is built again, a deleted one too', async () => {
-    using node = new PrivateNetns();
+    using node = new TestNetns();
     await addMasquerade(node.session, owner, prefixes, nftables);
     const whole = node.ruleset;
     node.run('nft flush table inet heddle');
@@ -115,9 +116,9 @@ describe('nftables', () => {
 
 describe('what others left', () => {
   test("the reference's nftables rules go, of this owner only", async () => {
-    using node = new PrivateNetns();
+    using node = new TestNetns();
     node.run(
-      'nft -f -',
+      'nft',
       `table inet cni_plugins_masquerade {
         chain masq_checks {
           ip saddr 10.77.0.8 ip daddr != 10.77.0.0/24 masquerade comment "43d91f8451058a70-f4d01f2ef4b92245, net: n1, if: eth0, id: c1"
@@ -130,10 +131,16 @@ describe('what others left', () => {
     await removeMasquerade(node.session, owner);
     assert.doesNotMatch(node.ruleset, /id: c1/);
     assert.match(node.ruleset, /id: c2/);
+    await gcMasquerade(node.session, staleAllBut('n2'));
+    assert.match(node.ruleset, /id: c2/);
+    await gcMasquerade(node.session, staleAllBut('n1', 'c2'));
+    assert.match(node.ruleset, /id: c2/);
+    await gcMasquerade(node.session, staleAllBut('n1'));
+    assert.doesNotMatch(node.ruleset, /id: c2/);
   });
 
   test('iptables chains go, the older way in as well', async () => {
-    using node = new PrivateNetns();
+    using node = new TestNetns();
     await addMasquerade(node.session, owner, prefixes, { backend: 'iptables' });
     await addMasquerade(node.session, other, [Prefix.parse('10.77.0.9/24')], { backend: 'iptables' });
     const saved = () => node.run('iptables-save -t nat');
@@ -150,7 +157,7 @@ describe('what others left', () => {
 });
 
 test('GC takes what is stale of its network, whichever backend wrote it', async () => {
-  using node = new PrivateNetns();
+  using node = new TestNetns();
   const at = (n: number) => [Prefix.parse(`10.77.0.${n}/24`)];
   let n = 2;
   for (const backend of ['nftables', 'iptables'] as const) {
@@ -181,7 +188,7 @@ test('GC takes what is stale of its network, whichever backend wrote it', async 
 test('a node without iptables needs none', {
   skip: !existsSync('/usr/sbin/nft') && 'nft is not installed',
 }, async () => {
-  using node = new PrivateNetns();
+  using node = new TestNetns();
   const { PATH } = process.env;
   process.env['PATH'] = '/nowhere';
   try {

@@ -18,7 +18,11 @@ import { changeNatTable, readNatTable } from './iptables/nat-table.ts';
 import { programsIn } from './iptables/programs.ts';
 import { type Family, HOME, hasStructure, MASQUERADE, NAT, structure } from './layout.ts';
 import { removeIptablesChain } from './leftovers/iptables-chains.ts';
-import { removeReferenceMasquerade } from './leftovers/reference-rules.ts';
+import {
+  gcReferenceMasquerade,
+  missingReferenceMasquerade,
+  removeReferenceMasquerade,
+} from './leftovers/reference-masquerade.ts';
 import { removeStaleChains } from './leftovers/stale-chains.ts';
 import {
   commitPlanned,
@@ -129,7 +133,7 @@ async function deletions(host: KernelSession, owner: AttachmentId): Promise<read
 }
 
 /**
- * Finds out whether everything is as {@link addMasquerade} left it.
+ * Finds out whether everything is as {@link addMasquerade} left it, or the same backend of the reference.
  *
  * @throws {CniError} code 150 that says what is missing
  */
@@ -139,26 +143,16 @@ export async function checkMasquerade(
   prefixes: readonly Prefix[],
   { backend }: MasqueradeOptions,
 ): Promise<void> {
-  const missing: string[] = [];
-  if (backend === 'iptables') {
-    for (const [family, some] of families(prefixes)) {
-      const table = await readNatTable(programsIn(host), family);
-      missing.push(
-        ...missingMasqueradeRules(table, owner, some).map((text) => `IPv${family} nat rule ${text}`),
-      );
-    }
-  } else {
-    if (!(await hasStructure(host))) missing.push('the rules of table inet heddle');
-    const present = new Set((await readElements(host, SETS)).map((each) => elementText(each.element)));
-    for (const each of elementsFor(owner, prefixes)) {
-      if (!present.has(elementText(each))) missing.push(`element ${elementText(each)}`);
-    }
-  }
+  const missing = await (backend === 'iptables' ? missingInIptables : missingInNftables)(
+    host,
+    owner,
+    prefixes,
+  );
   if (missing.length === 0) return;
   throw new CniError(CNI_CODE.DRIFT, `masquerading of ${prefixes.join(', ')}: missing ${missing.join('; ')}`);
 }
 
-/** Takes away the masquerading of owners that are stale, that of the reference's iptables backend included. */
+/** Takes away the masquerading of owners that are stale, that of the reference's backends included. */
 export async function gcMasquerade(host: KernelSession, gc: StaleFilter): Promise<void> {
   const stale = await gc.stale(
     () => readElements(host, SETS),
@@ -166,10 +160,45 @@ export async function gcMasquerade(host: KernelSession, gc: StaleFilter): Promis
   );
   const texts = new Set(stale.map((each) => elementText(each.element)));
   await deleteElements(host, SETS, (each) => texts.has(elementText(each.element)));
+  await gcReferenceMasquerade(host, await tablesOf(host), gc);
   await removeStaleChains(host, gc, 'POSTROUTING', (owner) => ({
     chain: masqueradeChain(owner),
     plan: planMasqueradeRemoval(owner),
   }));
+}
+
+async function missingInIptables(
+  host: KernelSession,
+  owner: AttachmentId,
+  prefixes: readonly Prefix[],
+): Promise<readonly string[]> {
+  const missing: string[] = [];
+  for (const [family, some] of families(prefixes)) {
+    const table = await readNatTable(programsIn(host), family);
+    const rules = missingMasqueradeRules(table, owner, some);
+    missing.push(...rules.map((text) => `IPv${family} nat rule ${text}`));
+  }
+  return missing;
+}
+
+async function missingInNftables(
+  host: KernelSession,
+  owner: AttachmentId,
+  prefixes: readonly Prefix[],
+): Promise<readonly string[]> {
+  const present = await readElements(host, SETS);
+  if (!present.some((each) => isOwnedBy(each, owner))) {
+    const ofReference = await missingReferenceMasquerade(host, await tablesOf(host), owner, prefixes);
+    if (ofReference !== undefined) return ofReference;
+  }
+  const texts = new Set(present.map(({ element }) => elementText(element)));
+  return [
+    ...((await hasStructure(host)) ? [] : ['the rules of table inet heddle']),
+    ...elementsFor(owner, prefixes)
+      .map(elementText)
+      .filter((text) => !texts.has(text))
+      .map((text) => `element ${text}`),
+  ];
 }
 
 const SETS = [MASQUERADE[4], MASQUERADE[6], HOME[4], HOME[6]];

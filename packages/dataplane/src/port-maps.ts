@@ -18,7 +18,7 @@ import {
 import { programsIn } from './iptables/programs.ts';
 import { hasStructure, NAT } from './layout.ts';
 import { removeIptablesChain } from './leftovers/iptables-chains.ts';
-import { removeReferencePortMaps } from './leftovers/reference-rules.ts';
+import { missingReferencePortMaps, removeReferencePortMaps } from './leftovers/reference-port-maps.ts';
 import { removeStaleChains } from './leftovers/stale-chains.ts';
 import type { NatBackend } from './masquerade.ts';
 import {
@@ -103,7 +103,7 @@ export async function removePortMaps(
 }
 
 /**
- * Finds out whether everything is as {@link addPortMaps} left it.
+ * Finds out whether everything is as {@link addPortMaps} left it, or the same backend of the reference.
  *
  * @throws {CniError} code 150 that says what is missing
  */
@@ -171,12 +171,16 @@ async function missingInNftables(
 ): Promise<readonly string[]> {
   const wanted = portMapObjects(owner, maps);
   const present = await readElements(host, PORT_MAP_SETS);
+  const rules = await conditionalRules(host);
+  if (!present.some((each) => isOwnedBy(each, owner)) && !rules.some((rule) => isRuleOf(rule, owner))) {
+    const ofReference = await missingReferencePortMaps(host, await tablesOf(host), owner, maps);
+    if (ofReference !== undefined) return ofReference;
+  }
   const texts = new Set(present.map(({ element }) => elementText(element)));
   const shared = keysOfSameContainer(present, owner);
   const elements = wanted.elements.filter(
     (each) => !texts.has(elementText(each)) && !shared.has(keyText(each)),
   );
-  const rules = wanted.rules.length === 0 ? [] : await conditionalRules(host);
   return [
     ...((await hasStructure(host)) ? [] : ['the rules of table inet heddle']),
     ...elements.map((each) => `element ${elementText(each)}`),

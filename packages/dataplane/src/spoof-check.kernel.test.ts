@@ -3,17 +3,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CNI_CODE, CniError } from '@heddle/cni';
 import { Mac } from '@heddle/netaddr';
+import { TestNetns } from '@heddle/netlink/testing';
 import { addSpoofCheck, checkSpoofCheck, gcSpoofCheck, removeSpoofCheck } from './spoof-check.ts';
-import { join, PrivateNetns } from './testing/private-netns.ts';
 import { staleAllBut } from './testing/stale-all-but.ts';
 
 const owner = { network: 'n1', containerID: 'c1', ifName: 'eth0' };
 const check = { hostLink: 'veth1', mac: Mac.parse('02:00:00:00:00:01') };
 
 test('a pod is heard as itself only', async () => {
-  using node = new PrivateNetns();
-  using pod = new PrivateNetns();
-  using free = new PrivateNetns();
+  using node = new TestNetns();
+  using pod = new TestNetns();
+  using free = new TestNetns();
+  for (const each of [node, pod, free]) each.skipAddressDetection();
   node.run('ip link add br0 type bridge');
   node.run('ip link set br0 up');
   node.run('ip address add 10.77.0.1/24 dev br0');
@@ -21,7 +22,7 @@ test('a pod is heard as itself only', async () => {
     [pod, 1],
     [free, 2],
   ] as const) {
-    join(node, there, [`veth${n}`, 'eth0']);
+    node.join(there, [`veth${n}`, 'eth0']);
     node.run(`ip link set veth${n} master br0`);
     there.run(`ip link set eth0 address 02:00:00:00:00:0${n}`);
     there.run(`ip address add 10.77.0.${n + 1}/24 dev eth0`);
@@ -41,7 +42,7 @@ test('a pod is heard as itself only', async () => {
 });
 
 test('twice is once; the link belongs to who had it last', async () => {
-  using node = new PrivateNetns();
+  using node = new TestNetns();
   await addSpoofCheck(node.session, owner, check);
   const once = node.ruleset;
   await addSpoofCheck(node.session, owner, check);
@@ -54,7 +55,7 @@ test('twice is once; the link belongs to who had it last', async () => {
 });
 
 test('CHECK says what is missing', async () => {
-  using node = new PrivateNetns();
+  using node = new TestNetns();
   await addSpoofCheck(node.session, owner, check);
   await checkSpoofCheck(node.session, owner, check);
   const misses = (text: RegExp) =>
@@ -69,7 +70,7 @@ test('CHECK says what is missing', async () => {
 });
 
 test('GC takes what is stale', async () => {
-  using node = new PrivateNetns();
+  using node = new TestNetns();
   for (const id of ['live', 'stale']) {
     await addSpoofCheck(node.session, { ...owner, containerID: id }, { ...check, hostLink: `v-${id}` });
   }
@@ -79,7 +80,7 @@ test('GC takes what is stale', async () => {
 });
 
 test('what the reference left goes with a removal, of this interface only', async () => {
-  using node = new PrivateNetns();
+  using node = new TestNetns();
   const chains = (id: string) => `
     chain cni-br-iface-${id}-eth0-mac {
       ether saddr 02:00:00:00:00:01 return comment "macspoofchk-${id}-eth0"
@@ -89,7 +90,7 @@ test('what the reference left goes with a removal, of this interface only', asyn
   const jump = (id: string) =>
     `iifname "veth-${id}" jump cni-br-iface-${id}-eth0 comment "macspoofchk-${id}-eth0"`;
   node.run(
-    'nft -f -',
+    'nft',
     `table bridge nat { ${chains('c1')} ${chains('c2')}
       chain PREROUTING { type filter hook prerouting priority dstnat; policy accept;
         ${jump('c1')}

@@ -32,7 +32,7 @@ import {
   setRef,
   table,
 } from '@heddle/netlink';
-import { removeReferenceSpoofCheck } from './leftovers/reference-spoof-check.ts';
+import { missingReferenceSpoofCheck, removeReferenceSpoofCheck } from './leftovers/reference-spoof-check.ts';
 import { BASE_CHAINS, TABLES } from './numbers.ts';
 import {
   commitPlanned,
@@ -87,7 +87,7 @@ export async function removeSpoofCheck(host: KernelSession, owner: AttachmentId)
 }
 
 /**
- * Finds out whether the check is as {@link addSpoofCheck} left it.
+ * Finds out whether the check is as {@link addSpoofCheck} left it, or the reference.
  *
  * @throws {CniError} code 150 that says what is missing
  */
@@ -96,12 +96,7 @@ export async function checkSpoofCheck(
   owner: AttachmentId,
   check: SpoofCheck,
 ): Promise<void> {
-  const present = new Set((await readElements(host, SETS)).map((each) => elementText(each.element)));
-  const missing = elementsFor(owner, check)
-    .map(elementText)
-    .filter((text) => !present.has(text))
-    .map((text) => `element ${text}`);
-  if (!(await hasStructure(host))) missing.unshift('the rule of table bridge heddle');
+  const missing = await missingOf(host, owner, check);
   if (missing.length === 0) return;
   throw new CniError(
     CNI_CODE.DRIFT,
@@ -117,6 +112,26 @@ export async function gcSpoofCheck(host: KernelSession, gc: StaleFilter): Promis
   );
   const texts = new Set(stale.map((each) => elementText(each.element)));
   await deleteElements(host, SETS, (each) => texts.has(elementText(each.element)));
+}
+
+async function missingOf(
+  host: KernelSession,
+  owner: AttachmentId,
+  check: SpoofCheck,
+): Promise<readonly string[]> {
+  const present = await readElements(host, SETS);
+  if (!present.some((each) => isOwnedBy(each, owner))) {
+    const ofReference = await missingReferenceSpoofCheck(host, await tablesOf(host), owner, check);
+    if (ofReference !== undefined) return ofReference;
+  }
+  const texts = new Set(present.map(({ element }) => elementText(element)));
+  return [
+    ...((await hasStructure(host)) ? [] : ['the rule of table bridge heddle']),
+    ...elementsFor(owner, check)
+      .map(elementText)
+      .filter((text) => !texts.has(text))
+      .map((text) => `element ${text}`),
+  ];
 }
 
 const BRIDGE = TABLES.bridge;

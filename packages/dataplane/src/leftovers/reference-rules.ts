@@ -1,40 +1,52 @@
 /**
- * Rules that the reference's nftables backends left, which carry their owner in the comment. Its tables and chains are
- * shared by its containers and stay, as they do when it cleans up itself.
+ * Rules of the reference's nftables backends: how they are told apart, and taken away. Its tables and chains are shared
+ * by its containers and stay, as they do when it cleans up itself.
  */
-import type { AttachmentId } from '@heddle/cni';
-import { ownerTag, tagKey } from '@heddle/cni/plugin';
-import { delete_, type KernelSession, type ListedRule } from '@heddle/netlink';
+import {
+  compile,
+  delete_,
+  type KernelSession,
+  type ListedRule,
+  type NftFamily,
+  type Statement,
+  sameExpressions,
+} from '@heddle/netlink';
 import { commitPlanned } from '../owned-elements.ts';
 
-/** Takes away the masquerade rules of an owner: those whose comment begins with its tag. */
-export async function removeReferenceMasquerade(
-  host: KernelSession,
-  tables: ReadonlySet<string>,
-  owner: AttachmentId,
-): Promise<void> {
-  if (!tables.has('inet cni_plugins_masquerade')) return;
-  const chain = { family: 'inet', table: 'cni_plugins_masquerade', chain: 'masq_checks' } as const;
-  const tag = tagKey(ownerTag(owner));
-  await removeRules(host, chain, ({ comment }) => comment?.startsWith(tag) === true);
+/** Where rules are. */
+export interface RulePlace {
+  readonly family: NftFamily;
+  readonly table: string;
+  readonly chain?: string;
 }
 
-/** Takes away the port map rules of a container: those whose comment is its ID. The reference notes no more. */
-export async function removeReferencePortMaps(
-  host: KernelSession,
-  tables: ReadonlySet<string>,
-  { containerID }: AttachmentId,
-): Promise<void> {
-  for (const family of ['ip', 'ip6'] as const) {
-    if (!tables.has(`${family} cni_hostport`)) continue;
-    await removeRules(host, { family, table: 'cni_hostport' }, ({ comment }) => comment === containerID);
-  }
+/** A rule that the reference writes. */
+export interface ReferenceRule {
+  readonly chain: string;
+  /** As nft lists it. */
+  readonly text: string;
+  readonly expressions: readonly Statement[];
 }
 
-async function removeRules(
+/** Those rules of a table that are not among the listed ones, each in words. */
+export function missingRules(
+  { family, table }: RulePlace,
+  listed: readonly ListedRule[],
+  wanted: readonly ReferenceRule[],
+): readonly string[] {
+  return wanted
+    .filter(({ chain, expressions }) => {
+      const compiled = compile(expressions, family);
+      return !listed.some((rule) => rule.chain === chain && sameExpressions(rule.expressions, compiled));
+    })
+    .map(({ chain, text }) => `rule of ${family} ${table} ${chain}: ${text}`);
+}
+
+/** Takes away the rules that are chosen. */
+export async function removeRules(
   host: KernelSession,
-  where: { readonly family: ListedRule['family']; readonly table: string; readonly chain?: string },
-  isTheirs: (rule: ListedRule) => boolean,
+  where: RulePlace,
+  isChosen: (rule: ListedRule) => boolean,
 ): Promise<void> {
-  await commitPlanned(host, async () => (await host.nft.rules(where)).filter(isTheirs).map(delete_));
+  await commitPlanned(host, async () => (await host.nft.rules(where)).filter(isChosen).map(delete_));
 }
