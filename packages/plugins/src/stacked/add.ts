@@ -1,10 +1,11 @@
 /** ADD: a link on the master for the container, with addresses where somebody gives some. */
-import { CURRENT_VERSION, type Result } from '@heddle/cni';
+import type { Result } from '@heddle/cni';
 import type { AddCall } from '@heddle/cni/plugin';
 import type { Link } from '@heddle/netlink';
 import { enableAnnouncements } from '../interface/announce.ts';
 import { applyResult } from '../interface/apply-result.ts';
 import { chooseDns } from '../interface/dns.ts';
+import { singleResult } from '../interface/single-result.ts';
 import { hasIpam, type StackedConfig } from './config.ts';
 import type { StackedKind } from './kind.ts';
 import { makeLink } from './link.ts';
@@ -15,19 +16,12 @@ export async function addStacked<C extends StackedConfig>(
   call: AddCall<C>,
   kind: StackedKind<C>,
 ): Promise<Result> {
-  const { config, container, ifName, netnsPath } = call;
+  const { config, container } = call;
   const master = await masterOf(call, kind);
   const link = await makeLink(call, kind, master);
   const given = hasIpam(config) ? await call.ipam.add() : kind.addressesWithoutIpam?.(call);
-  const dns = chooseDns(config.dns, undefined);
-  const result: Result = {
-    cniVersion: CURRENT_VERSION,
-    interfaces: [{ name: ifName, ...(link.mac !== undefined && { mac: `${link.mac}` }), sandbox: netnsPath }],
-    ...(given?.ips !== undefined && { ips: given.ips.map((ip) => ({ ...ip, interface: 0 })) }),
-    ...(given?.routes !== undefined && { routes: given.routes }),
-    // Address management has no say in it, as in the reference.
-    ...(dns !== undefined && { dns }),
-  };
+  // Address management has no say in name resolution, as in the reference.
+  const result = singleResult(call, link.mac, given, chooseDns(config.dns, undefined));
   if (given === undefined) await container.links.set(link.index, { up: true });
   else await configure(call, link, result);
   return result;

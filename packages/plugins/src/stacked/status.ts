@@ -2,6 +2,7 @@
 import { toCniError, UnavailableError } from '@heddle/cni';
 import type { StatusCall } from '@heddle/cni/plugin';
 import type { Link } from '@heddle/netlink';
+import { requireLinkKind } from '../interface/kernel-support.ts';
 import { hasIpam, type StackedConfig } from './config.ts';
 import type { StackedKind } from './kind.ts';
 import { checkMtu, findMaster } from './master.ts';
@@ -9,14 +10,15 @@ import { checkMtu, findMaster } from './master.ts';
 /**
  * What a container has cannot be known beforehand, so only a master on the host is looked at.
  *
- * @throws {UnavailableError} code 50 when there is no master, or one of too small an MTU; 51 when it is down;
- *   else what IPAM says
+ * @throws {UnavailableError} code 50 when the kernel has no such links, when there is no master, or one of too
+ *   small an MTU; 51 when it is down; else what IPAM says
  */
 export async function statusOfStacked<C extends StackedConfig>(
   call: StatusCall<C>,
   kind: StackedKind<C>,
 ): Promise<void> {
-  const { config } = call;
+  const { config, host } = call;
+  await requireLinkKind(host, kind.kind);
   const isKnown = config.master !== '' || kind.impliedMaster === undefined;
   if (!config.linkInContainer && isKnown) {
     const { name, up } = await usableMaster(call);

@@ -13,7 +13,7 @@ export interface Subject {
   /** What `ip link add` is told after the type to make such a link. */
   readonly linkOptions: readonly string[];
   /** Options of `ip link add` that make the neighbour's link on `hd0`, when it takes one to be reached. */
-  readonly neighbourLink?: readonly string[];
+  readonly neighbourLink?: readonly string[] | undefined;
 }
 
 /** Where the master is. */
