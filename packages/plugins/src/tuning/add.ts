@@ -1,0 +1,93 @@
+/** ADD: sets kernel parameters and changes the interface, after writing down what it was like. */
+import { ConfigError, type Result } from '@heddle/cni';
+import type { AddCall } from '@heddle/cni/plugin';
+import { SysError } from '@heddle/sys';
+import { requireAllowed } from './allowlist.ts';
+import { backupPath, formatBackup, parseBackup, readText, removeBackup, writeText } from './backup.ts';
+import {
+  changesLink,
+  checkLinkSettings,
+  type LinkSettings,
+  refuseDuplicates,
+  settingsOf,
+  type TuningConfig,
+} from './config.ts';
+import { announcementSettings, applyAll, changesOf, currentSettings } from './link-settings.ts';
+import { dataDirOf, type Places } from './places.ts';
+import { sysctlsByPath } from './sysctl-path.ts';
+
+type Call = AddCall<TuningConfig>;
+
+/** See the file's comment. */
+export async function add(call: Call, places: Places): Promise<Result> {
+  const { config, args, ifName, prevResult } = call;
+  refuseDuplicates(call.stdin);
+  const settings = settingsOf(config, args['MAC']);
+  requireAllowed(settings.sysctls.keys(), places.allowlist);
+  const sysctls = sysctlsByPath(settings.sysctls, ifName);
+  checkLinkSettings(settings.link);
+  if (prevResult === undefined)
+    throw new ConfigError('Required prevResult missing', { pointer: '/prevResult' });
+  for (const [path, value] of sysctls) await setSysctl(call, path, value);
+  if (changesLink(settings)) await changeLink(call, dataDirOf(config, places), settings.link);
+  return resultOf(prevResult, ifName, settings.link);
+}
+
+async function setSysctl(call: Call, path: string, value: string): Promise<void> {
+  await rememberSysctl(call, path);
+  await call.container.sysctl.write(path, value);
+}
+
+async function rememberSysctl({ container, undo }: Call, path: string): Promise<void> {
+  const before = await readIfPossible(container.sysctl, path);
+  if (before !== undefined) undo.push(`set ${path} back`, () => container.sysctl.write(path, before));
+}
+
+/** Some parameters can only be written, and some do not exist. */
+async function readIfPossible(
+  sysctl: Call['container']['sysctl'],
+  path: string,
+): Promise<string | undefined> {
+  try {
+    return await sysctl.read(path);
+  } catch (error) {
+    if (SysError.is(error, 'ENOENT', 'EACCES', 'EPERM', 'EINVAL', 'EIO')) return undefined;
+    throw error;
+  }
+}
+
+async function changeLink(call: Call, dataDir: string, wanted: LinkSettings): Promise<void> {
+  const { container, ifName, undo } = call;
+  const link = await container.links.get(ifName);
+  const before = currentSettings(link, wanted);
+  backUp(call, dataDir, before);
+  if (wanted.mac !== undefined) {
+    for (const setting of announcementSettings(ifName)) await rememberSysctl(call, setting);
+  }
+  undo.push(`set ${ifName} back`, () => applyAll(changesOf(container, ifName, before)));
+  await applyAll(changesOf(container, ifName, wanted));
+}
+
+/** Of an interface that is tuned already, the backup knows better what it was like. */
+function backUp(call: Call, dataDir: string, current: LinkSettings): void {
+  const path = backupPath(dataDir, call.containerID, call.ifName);
+  const earlier = readText(path);
+  const original = earlier === undefined ? {} : parseBackup(earlier);
+  if (original === undefined) call.warn(`${path} is no backup, and is replaced by one`);
+  call.undo.push(`restore ${path}`, async () => {
+    if (earlier === undefined) removeBackup(path);
+    else writeText(dataDir, path, earlier);
+  });
+  writeText(dataDir, path, formatBackup({ ...current, ...original }));
+}
+
+/** The result with what has changed about the interface that it lists. */
+function resultOf(prevResult: Result, ifName: string, { mac, mtu }: LinkSettings): Result {
+  if (prevResult.interfaces === undefined || (mac === undefined && mtu === undefined)) return prevResult;
+  const interfaces = prevResult.interfaces.map((entry) => {
+    if (entry.name !== ifName) return entry;
+    const isListed = mtu !== undefined && entry.mtu !== undefined;
+    return { ...entry, ...(mac !== undefined && { mac }), ...(isListed && { mtu }) };
+  });
+  return { ...prevResult, interfaces };
+}

@@ -1,0 +1,94 @@
+/** The configuration of the tuning plugin: its schema, and what its sources come to together. */
+import { bool, ConfigError, int } from '@heddle/cni';
+import { Mac } from '@heddle/netaddr';
+import * as v from 'valibot';
+import { repeatedMembers } from './repeated-members.ts';
+
+const wishes = {
+  sysctl: v.optional(v.record(v.string(), v.string())),
+  mac: v.optional(v.string()),
+  promisc: v.optional(bool),
+  mtu: v.optional(int()),
+  allmulti: v.optional(bool),
+  txQLen: v.optional(int()),
+};
+
+/** The members that the tuning plugin reads. */
+export const tuningConfig = v.object({
+  ...wishes,
+  dataDir: v.optional(v.string(), ''),
+  args: v.optional(v.object({ cni: v.optional(v.object(wishes)) })),
+  runtimeConfig: v.optional(v.object({ mac: v.optional(v.string()) })),
+});
+
+/** A configuration whose members have the right types; what they say is for the functions here to judge. */
+export type TuningConfig = v.InferOutput<typeof tuningConfig>;
+
+/** What is to be different about an interface. What is left out stays as it is. */
+export interface LinkSettings {
+  readonly mac?: string;
+  readonly promisc?: boolean;
+  readonly mtu?: number;
+  readonly allmulti?: boolean;
+  readonly txQLen?: number;
+}
+
+/** What the configuration asks for. */
+export interface Settings {
+  /** Values by the name of the kernel parameter, as it was written. */
+  readonly sysctls: ReadonlyMap<string, string>;
+  readonly link: LinkSettings;
+}
+
+/**
+ * What is to be tuned. `args.cni` goes before the configuration; a hardware address may also come from CNI_ARGS and,
+ * before that, from the runtime.
+ *
+ * @param macOfArgs the `MAC` of CNI_ARGS
+ */
+export function settingsOf(config: TuningConfig, macOfArgs: string | undefined): Settings {
+  const asked = config.args?.cni ?? {};
+  const mac = asked.mac || config.runtimeConfig?.mac || macOfArgs || config.mac;
+  const mtu = asked.mtu ?? config.mtu;
+  const promisc = asked.promisc ?? config.promisc;
+  const allmulti = asked.allmulti ?? config.allmulti;
+  const txQLen = asked.txQLen ?? config.txQLen;
+  return {
+    sysctls: new Map(Object.entries({ ...config.sysctl, ...asked.sysctl })),
+    link: {
+      ...(mac && { mac }),
+      ...(promisc && { promisc }),
+      ...(mtu && { mtu }),
+      ...(allmulti !== undefined && { allmulti }),
+      ...(txQLen !== undefined && { txQLen }),
+    },
+  };
+}
+
+/** Whether anything about the interface itself is to be different. */
+export function changesLink({ link }: Settings): boolean {
+  return Object.keys(link).length > 0;
+}
+
+/** @throws {ConfigError} for what no interface can have */
+export function checkLinkSettings({ mac, mtu = 0, txQLen = 0 }: LinkSettings): void {
+  if (mac !== undefined && Mac.tryParse(mac) === undefined) {
+    throw new ConfigError(`invalid hardware address: ${mac}`, { pointer: '/mac' });
+  }
+  if (mtu < 0) throw new ConfigError(`invalid mtu: ${mtu}`, { pointer: '/mtu' });
+  if (txQLen < 0) throw new ConfigError(`invalid txQLen: ${txQLen}`, { pointer: '/txQLen' });
+}
+
+/**
+ * Refuses a kernel parameter that is there twice: only the last value would be seen.
+ *
+ * @param stdin the configuration as it came
+ * @throws {ConfigError} naming the first one
+ */
+export function refuseDuplicates(stdin: Uint8Array): void {
+  const text = new TextDecoder().decode(stdin);
+  const [twice] = [['sysctl'], ['args', 'cni', 'sysctl']].flatMap((path) => repeatedMembers(text, path));
+  if (twice !== undefined) {
+    throw new ConfigError(`duplicated sysctl key ${JSON.stringify(twice)}`, { pointer: '/sysctl' });
+  }
+}

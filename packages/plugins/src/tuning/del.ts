@@ -1,0 +1,47 @@
+/** DEL: the interface is as it was before, if it is still there, and the backup is gone. */
+import type { DelCall } from '@heddle/cni/plugin';
+import { backupPath, parseBackup, readText, removeBackup } from './backup.ts';
+import { changesLink, settingsOf, type TuningConfig } from './config.ts';
+import { changesOf, type SettingChange } from './link-settings.ts';
+import { dataDirOf, type Places } from './places.ts';
+
+type Call = DelCall<TuningConfig>;
+
+/** See the file's comment. What cannot be restored is warned of: nobody could do more about it, and DEL goes on. */
+export async function del(call: Call, places: Places): Promise<void> {
+  const { config, args, containerID, ifName, teardown } = call;
+  const path = backupPath(dataDirOf(config, places), containerID, ifName);
+  const text = await teardown.step('read the backup', () => readText(path));
+  const container = await interfaceOwner(call);
+  if (text === undefined) {
+    if (container !== undefined && changesLink(settingsOf(config, args['MAC']))) {
+      call.warn(`${ifName} stays as it is: there is no backup ${path}`);
+    }
+    return;
+  }
+  const original = parseBackup(text);
+  if (original === undefined) call.warn(`${path} is no backup: ${ifName} stays as it is`);
+  const failed = container === undefined ? [] : await restore(changesOf(container, ifName, original ?? {}));
+  if (failed.length > 0) call.warn(`${path} is kept: ${failed.join('; ')}`);
+  else await teardown.step('remove the backup', () => removeBackup(path));
+}
+
+/** The container's session, if the interface is there. */
+async function interfaceOwner({ container, ifName, teardown }: Call): Promise<Call['container']> {
+  const link = await teardown.step(`find ${ifName}`, () => container?.links.find(ifName));
+  return link === undefined ? undefined : container;
+}
+
+/** The MTU first, as the reference has it. Returns what failed. */
+async function restore(changes: readonly SettingChange[]): Promise<readonly string[]> {
+  const failed: string[] = [];
+  const isMtu = ({ what }: SettingChange) => what.startsWith('set mtu');
+  for (const { what, apply } of [...changes.filter(isMtu), ...changes.filter((each) => !isMtu(each))]) {
+    try {
+      await apply();
+    } catch (error) {
+      failed.push(`${what}: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+  return failed;
+}
