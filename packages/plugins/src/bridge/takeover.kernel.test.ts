@@ -9,6 +9,8 @@ import { bridge } from './index.ts';
 
 const reference = ReferencePlugins.find();
 const skip = reference === undefined && ReferencePlugins.ABSENT;
+const current = ReferencePlugins.findCurrent();
+const skipCurrent = current === undefined && ReferencePlugins.ABSENT_CURRENT;
 
 function requestIn(lab: PluginLab, more: object = {}): LabRequest & { config: { cniVersion: string } } {
   const ranges = [[{ subnet: '10.1.2.0/24' }], [{ subnet: 'fd00::/64' }]];
@@ -47,6 +49,44 @@ test('what the reference added, CHECK accepts and DEL takes down', { skip }, asy
   await assert.rejects(lab.check({ ...request, prevResult }), { msg: /masquerading/ });
   await lab.del({ ...request, prevResult });
   assert.deepEqual(leftOf(lab), []);
+});
+
+for (const [what, loss, said] of [
+  [
+    'masquerading',
+    'inet cni_plugins_masquerade masq_checks',
+    /missing rule of inet .* ip saddr 10\.1\.2\.2 /,
+  ],
+  [
+    'the check of source addresses',
+    'bridge nat PREROUTING',
+    /missing rule of bridge nat PREROUTING: iifname/,
+  ],
+] as const) {
+  test(`what the reference's nftables do, CHECK accepts, and misses when it goes: ${what}`, {
+    skip: skipCurrent,
+  }, async () => {
+    using lab = new PluginLab([bridge, hostLocal]);
+    const request = requestIn(lab, { ipMasqBackend: 'nftables', macspoofchk: true });
+    const prevResult = JSON.parse(current?.run(lab.host, { ...request, command: 'ADD' }) ?? '');
+    await lab.check({ ...request, prevResult });
+    lab.host.run(`nft flush chain ${loss}`);
+    await assert.rejects(lab.check({ ...request, prevResult }), { msg: said, cniCode: 150 });
+    await lab.del({ ...request, prevResult });
+    assert.doesNotMatch(lab.host.ruleset, /id: c1|c1-eth0/);
+    assert.deepEqual(leftOf(lab), []);
+  });
+}
+
+test("GC takes the reference's masquerading of what is gone", { skip: skipCurrent }, async () => {
+  using lab = new PluginLab([bridge, hostLocal]);
+  const request = requestIn(lab, { ipMasqBackend: 'nftables', cniVersion: '1.1.0' });
+  current?.run(lab.host, { ...request, command: 'ADD' });
+  await lab.gc({ ...request.config, name: 'net2' }, []);
+  await lab.gc(request.config, [{ containerID: 'c1', ifname: 'eth0' }]);
+  assert.match(lab.host.ruleset, /id: c1/);
+  await lab.gc(request.config, []);
+  assert.doesNotMatch(lab.host.ruleset, /id: c1/);
 });
 
 test('what the reference added, DEL takes down without the namespace', { skip }, async () => {

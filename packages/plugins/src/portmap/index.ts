@@ -4,8 +4,9 @@
  */
 import { UnavailableError } from '@heddle/cni';
 import { type CheckCall, definePlugin, type StatusCall } from '@heddle/cni/plugin';
-import { checkPortMaps, gcPortMaps, isIptablesUsable, programsIn } from '@heddle/dataplane';
+import { checkPortMaps, gcPortMaps, isIptablesUsable, type NatBackend, programsIn } from '@heddle/dataplane';
 import { requirePrevResult } from '../interface/findings.ts';
+import { findingsOf } from '../interface/masquerade.ts';
 import { add } from './add.ts';
 import { type PortmapConfig, portMapOptions, portmapConfig } from './config.ts';
 import { del } from './del.ts';
@@ -27,16 +28,18 @@ export const portmap = definePlugin({
   status,
 });
 
-async function check({
-  config,
-  host,
-  attachment,
-  ifName,
-  prevResult,
-}: CheckCall<PortmapConfig>): Promise<void> {
+async function check(call: CheckCall<PortmapConfig>): Promise<void> {
+  const { config, host, attachment, ifName, prevResult } = call;
   const options = portMapOptions(config);
   const maps = publishedBy(config, ifName, requirePrevResult(prevResult));
-  if (maps.mappings.length > 0) await checkPortMaps(host, attachment, maps, options);
+  if (maps.mappings.length === 0) return;
+  const check = (backend: NatBackend) => checkPortMaps(host, attachment, maps, { ...options, backend });
+  try {
+    await check(options.backend);
+  } catch (error) {
+    // Where nobody chose, the attachment may be the reference's, whose choice is iptables.
+    if (config.backend !== '' || (await findingsOf(() => check('iptables'))).length > 0) throw error;
+  }
 }
 
 /** @throws {UnavailableError} code 50 when the configured backend does not work here */
