@@ -124,6 +124,7 @@ function addLoopback(namespace: Namespace): void {
     altNames: [],
     vlans: [],
     ipv6Ready: false,
+    hasElected: false,
     ...initialState('loopback'),
   });
 }

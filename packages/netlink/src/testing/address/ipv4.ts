@@ -42,7 +42,11 @@ export function deleteAddress4(namespace: Namespace, link: LinkRecord, address: 
   const [heir] = promotes ? secondaries : [];
   if (heir !== undefined) changeAddress(namespace, heir, { ...heir, flags: heir.flags & ~IFA_F.SECONDARY });
   removeUnimplied(namespace, link, implied);
-  if (promotes) for (const each of secondaries) addConnectedRoutes4(namespace, link, each);
+  if (heir !== undefined) {
+    for (const each of addressesOf(namespace, 4, link.index)) {
+      if (sameNetwork(each, address)) addConnectedRoutes4(namespace, link, each);
+    }
+  }
   if (namespace.addresses.some(({ local }) => local.equals(address.local))) return;
   // Routes whose source is gone cannot be used any more.
   removeRoutes(namespace, ({ source }) => source?.equals(address.local) === true, { silent: true });

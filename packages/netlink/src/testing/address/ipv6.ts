@@ -13,7 +13,7 @@ import { addressesOf, changeAddress, dropAddress, insertAddress } from './store.
 
 /** Adds an address: tentative, unless it needs no duplicate address detection. */
 export function addAddress6(namespace: Namespace, link: LinkRecord, wanted: AddressRecord): void {
-  if (isDisabled(namespace, link)) refuse('EACCES', 'IPv6 is disabled on this device');
+  if (isDisabled(namespace, link)) refuse('EACCES', 'ipv6: IPv6 is disabled on this device');
   const present = addressesOf(namespace, 6, link.index);
   if (present.some(({ local }) => local.equals(wanted.local))) {
     refuse('EEXIST', 'ipv6: address already assigned');

@@ -34,6 +34,7 @@ export function leaveMaster(namespace: Namespace, index: number): void {
   }
   dropPortEntries(namespace, link);
   namespace.links.set(index, { ...rest, vlans: [] });
+  if (above !== undefined) namespace.links.set(master, { ...above, hasElected: true });
   namespace.notifier.publish('link', describePort(link, RTM.DELLINK));
   followPorts(namespace, master);
 }
@@ -49,7 +50,10 @@ export function followPorts(namespace: Namespace, master: number | undefined): v
   namespace.links.set(bridge.index, {
     ...bridge,
     ...(!bridge.mtuIsSet && { mtu }),
-    ...(!bridge.addressIsSet && { address }),
+    ...(!bridge.addressIsSet && {
+      address,
+      hasElected: bridge.hasElected || Buffer.compare(address, bridge.address) !== 0,
+    }),
   });
 }
 
@@ -66,7 +70,8 @@ export function describePort({ index, name, master, port }: LinkRecord, type: nu
 const DEFAULT_MTU = 1500;
 
 function joinBridge(namespace: Namespace, link: LinkRecord, bridge: LinkRecord): void {
-  if (link.index === bridge.index || link.kind === undefined) refuse('EINVAL');
+  const hasAddress = link.address.some((byte) => byte !== 0);
+  if (link.kind === undefined || !hasAddress) refuse('EINVAL');
   if (link.kind === 'bridge') refuse('ELOOP', 'Can not enslave a bridge to a bridge');
   if (!kindOfLink(link).bridgeable) refuse('EOPNOTSUPP', 'Device does not allow enslaving to a bridge');
   const kinds = linksAbove(namespace, link).map((at) => at.namespace.links.get(at.index)?.kind);

@@ -11,7 +11,7 @@ import { describeLink } from './describe.ts';
 import { linkAt, linksAbove } from './find.ts';
 import { checkedBridge } from './kind-data.ts';
 import { kindOfLink } from './kinds.ts';
-import { checkMtu } from './limits.ts';
+import { checkMtu, VXLAN_HEADERS } from './limits.ts';
 import { checkAddress, targetOf } from './make.ts';
 import { freeName } from './names.ts';
 import type { InfoData, LinkRecord } from './record.ts';
@@ -80,7 +80,8 @@ export function changeData(namespace: Namespace, link: LinkRecord, kind: string,
 
 function changeAddress(namespace: Namespace, link: LinkRecord, address: Uint8Array): void {
   checkAddress(address);
-  const changed = { ...link, address, addressIsSet: true };
+  const hasElected = link.hasElected || link.kind === 'bridge';
+  const changed = { ...link, address, addressIsSet: true, hasElected };
   namespace.links.set(link.index, changed);
   if (link.port !== undefined) refreshPortEntries(namespace, link, changed);
   followPorts(namespace, link.master);
@@ -103,8 +104,6 @@ function changeMtu(namespace: Namespace, link: LinkRecord, mtu: number): void {
   }
 }
 
-const VXLAN_HEADERS = 50;
-
 function rename(namespace: Namespace, link: LinkRecord, name: string): void {
   const given = freeName(namespace, name);
   namespace.links.set(link.index, { ...link, name: given });
@@ -113,7 +112,7 @@ function rename(namespace: Namespace, link: LinkRecord, name: string): void {
 const ALIAS_MAX = 255;
 
 function changeAlias(namespace: Namespace, link: LinkRecord, alias: string): void {
-  if (Buffer.byteLength(alias) > ALIAS_MAX) refuse('EINVAL');
+  if (Buffer.byteLength(alias) > ALIAS_MAX) refuse('ERANGE', 'Attribute failed policy validation');
   const { alias: _, ...rest } = link;
   namespace.links.set(link.index, alias === '' ? rest : { ...rest, alias });
 }

@@ -6,3 +6,6 @@ export function checkMtu({ minMtu, maxMtu }: Kind, mtu: number): void {
   if (mtu < minMtu) refuse('EINVAL', 'mtu less than device minimum');
   if (maxMtu > 0 && mtu > maxMtu) refuse('EINVAL', 'mtu greater than device maximum');
 }
+
+/** What a VXLAN puts in front of its frames, in bytes. */
+export const VXLAN_HEADERS = 50;

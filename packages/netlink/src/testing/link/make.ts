@@ -8,9 +8,10 @@ import { setUp } from './admin.ts';
 import { describeLink } from './describe.ts';
 import { freshData, lowerOf } from './kind-data.ts';
 import { type Kind, kindOf } from './kinds.ts';
-import { checkMtu } from './limits.ts';
+import { checkMtu, VXLAN_HEADERS } from './limits.ts';
 import { freeName } from './names.ts';
 import type { LinkRecord } from './record.ts';
+import { deleteLink } from './remove.ts';
 import { initialState } from './watch.ts';
 
 /** What any link is made from: a request, or the description of a veth's other end in one. */
@@ -30,13 +31,12 @@ export function makeLink(asker: Namespace, message: LinkMessage): void {
   const link =
     name === 'veth' ? makePair(asker, namespace, message) : makeOne(asker, namespace, message, name, kind);
   publish(namespace, link);
-  if ((message.flags & message.change & IFF.UP) !== 0 || (message.flags & IFF.UP) !== 0)
-    setUp(namespace, link.index, true);
+  if ((message.flags & IFF.UP) !== 0) setUp(namespace, link.index, true);
   if (a.master !== undefined && a.master !== 0) {
     try {
       joinMaster(namespace, link.index, a.master);
     } catch (error) {
-      namespace.links.delete(link.index);
+      deleteLink(namespace, link.index);
       throw error;
     }
   }
@@ -67,11 +67,10 @@ function makeOne(
   const lower = lowerOf(asker, name, message);
   const data = freshData(namespace, name, a.linkInfo?.data ?? {}, lower);
   const below = lower?.namespace.links.get(lower.index);
-  if (below !== undefined && name !== 'vxlan' && (a.mtu ?? 0) > below.mtu)
-    refuse(name === 'vlan' ? 'ERANGE' : 'EINVAL');
-  const inherited = below === undefined || name === 'vxlan' ? {} : { mtu: below.mtu };
+  const room = below === undefined ? undefined : below.mtu - (name === 'vxlan' ? VXLAN_HEADERS : 0);
+  if (room !== undefined && (a.mtu ?? 0) > room) refuse(name === 'vlan' ? 'ERANGE' : 'EINVAL');
   const sharesAddress = below !== undefined && (name === 'vlan' || name === 'ipvlan');
-  return register(namespace, { ...a, ...(a.mtu === undefined && inherited) }, name, kind, {
+  return register(namespace, { ...a, ...(room !== undefined && { mtu: a.mtu ?? room }) }, name, kind, {
     ...(lower && { lower }),
     ...(data && { data }),
     ...(sharesAddress && a.address === undefined && { address: below.address }),
@@ -131,6 +130,7 @@ function register(
     altNames: [],
     vlans: [],
     ipv6Ready: false,
+    hasElected: name === 'bridge' && a.address !== undefined,
     ...initialState(name),
     ...special,
   };

@@ -47,6 +47,8 @@ export interface LinkRecord {
   readonly data?: InfoData;
   /** What the bridge knows of it as a port. */
   readonly port?: BridgePortRecord;
+  /** Of a bridge: whether it looked at its ports ever since, so that its carrier depends on them. */
+  readonly hasElected: boolean;
   /** The VLANs that it is in, as a port or as a bridge. */
   readonly vlans: readonly VlanRecord[];
   /** As the kernel last noticed. */

@@ -30,9 +30,10 @@ export function initialState(kind: string): Pick<LinkRecord, 'carrier' | 'operst
 
 function watch(namespace: Namespace, link: LinkRecord): boolean {
   const carrier = carrierOf(namespace, link);
-  const operstate = carrier === link.carrier ? link.operstate : operstateOf(namespace, link, carrier);
+  const operstate = carrier && link.carrier ? link.operstate : operstateOf(namespace, link, carrier);
   const port = link.port && portOf(namespace, { ...link, carrier, operstate });
   if (carrier === link.carrier && operstate === link.operstate && port === link.port) return false;
+  if (port !== link.port) elect(namespace, link.master);
   const now: LinkRecord = { ...link, carrier, operstate, ...(port && { port }) };
   namespace.links.set(link.index, now);
   namespace.notifier.publish('link', describeLink(namespace, now));
@@ -51,8 +52,7 @@ function carrierOf(namespace: Namespace, link: LinkRecord): boolean {
       return lower?.up === true && lower.carrier;
     }
     case 'ports':
-      // A bridge looks at its ports only while it is up.
-      if (!link.up) return link.carrier;
+      if (!link.hasElected) return link.carrier;
       return membersOf(namespace, link.index).some(({ port }) => port?.attributes.state === 'forwarding');
   }
 }
@@ -64,6 +64,13 @@ function operstateOf(namespace: Namespace, { index, lower }: LinkRecord, carrier
   // The kernel looks in this namespace, whichever the link below is in.
   const below = namespace.links.get(lower.index);
   return below !== undefined && !below.carrier ? 'lowerlayerdown' : 'down';
+}
+
+/** A port's state changed: its bridge looks at all of them, and has a carrier only with one that forwards. */
+function elect(namespace: Namespace, master: number | undefined): void {
+  const bridge = master === undefined ? undefined : namespace.links.get(master);
+  if (bridge !== undefined && !bridge.hasElected)
+    namespace.links.set(bridge.index, { ...bridge, hasElected: true });
 }
 
 function portOf(namespace: Namespace, link: LinkRecord): LinkRecord['port'] {

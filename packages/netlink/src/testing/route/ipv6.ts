@@ -46,10 +46,17 @@ export function deleteRoute6(namespace: Namespace, wanted: WantedRoute): void {
       (wanted.protocol === RTPROT.UNSPEC || route.protocol === wanted.protocol) &&
       (hop === undefined || route.hops.some((each) => isWanted(each, hop))),
   );
-  if (found === undefined) refuse('ESRCH');
+  if (found === undefined) refuse(meansNull(namespace, wanted) ? 'ENOENT' : 'ESRCH');
   const left = hop?.gateway === undefined ? [] : found.hops.filter((each) => !isWanted(each, hop));
   if (left.length === 0) removeRoutes(namespace, (route) => route === found);
   else replaceRoute(namespace, found, { ...found, hops: left });
+}
+
+/** Where a table has no default route, the kernel finds its own null entry, and says so. */
+function meansNull({ routes }: Namespace, { dst, table, hops, metric, protocol }: WantedRoute): boolean {
+  const isOpen =
+    hops.length === 0 && metric === 0 && (protocol === RTPROT.UNSPEC || protocol === RTPROT.KERNEL);
+  return isOpen && dst.bits === 0 && !routes.some((each) => each.table === table && each.dst.equals(dst));
 }
 
 function addOne(namespace: Namespace, route: RouteRecord, flags: number): void {

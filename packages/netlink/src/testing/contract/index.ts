@@ -1,0 +1,16 @@
+/** All that the fake kernel and a real one are held to. */
+import { addressCases } from './addresses.ts';
+import { bridgeCases } from './bridges.ts';
+import type { Case } from './case.ts';
+import { linkCases } from './links.ts';
+import { routeCases } from './routes.ts';
+
+/** The cases by the table that they are about. */
+export const CONTRACT: Readonly<Record<string, readonly Case[]>> = {
+  links: linkCases,
+  bridges: bridgeCases,
+  addresses: addressCases,
+  routes: routeCases,
+};
+
+export type { Case, Place } from './case.ts';
