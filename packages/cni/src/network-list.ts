@@ -47,7 +47,7 @@ export interface ParseListOptions {
 }
 
 /** How errors of a list begin. */
-export const PARSING_LIST = 'error parsing configuration list';
+const PARSING_LIST = 'error parsing configuration list';
 
 /**
  * Reads the text of a network configuration list (a `.conflist` file).

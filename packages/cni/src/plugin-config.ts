@@ -31,7 +31,7 @@ export interface PluginConfig {
 }
 
 /** How errors of a single configuration begin. */
-export const PARSING_CONFIG = 'error parsing configuration';
+const PARSING_CONFIG = 'error parsing configuration';
 
 /**
  * Reads the text of a single plugin configuration (a `.conf` file).

@@ -62,7 +62,7 @@ export class LiveCall implements BaseCall<unknown> {
 }
 
 /** What the verbs about one attachment get. */
-export class LiveAttachmentCall extends LiveCall implements AttachmentCall<unknown> {
+class LiveAttachmentCall extends LiveCall implements AttachmentCall<unknown> {
   readonly attachment: AttachmentId;
   readonly containerID: string;
   readonly ifName: string;
