@@ -40,6 +40,8 @@ export async function runInGuest(kernel: Kernel, run: GuestRun): Promise<number>
 }
 
 const PROGRAM = 'qemu-system-x86_64';
+/** Seconds; setTimeout takes no more. */
+const FOREVER = 2_000_000;
 /** How much of the console an error shows. */
 const TAIL = 4000;
 const PORT_FD = 3;
@@ -55,14 +57,16 @@ const COMMAND_LINE = [
   'initcall_blacklist=jent_mod_init,load_system_certificate_list',
 ].join(' ');
 
-function boot(qemu: ChildProcess, { limit, ...run }: GuestRun): Promise<number> {
+function boot(qemu: ChildProcess, { limit = FOREVER, ...run }: GuestRun): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const kill = () => qemu.kill('SIGKILL');
-  const timer = limit === undefined ? undefined : setTimeout(kill, limit * 1000);
   process.once('exit', kill);
-
   let status: number | undefined;
   let said = '';
+  const timer = setTimeout(() => {
+    said = `${said}\nit had not ended after ${limit} seconds`;
+    kill();
+  }, limit * 1000);
   const frames = new FrameReader();
   portOf(qemu).on('data', (piece: Buffer) => {
     for (const { channel, bytes } of frames.read(piece)) {

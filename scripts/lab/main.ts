@@ -10,8 +10,9 @@ import { fetchKernel } from './kernel.ts';
 
 const command = process.argv.slice(2);
 const terminal = command.length === 0;
-const { columns = 80, rows = 24 } = process.stdout;
-const shell = ['sh', '-c', `stty columns ${columns} rows ${rows}; exec bash -i`];
+// A serial line does not know the size of the terminal behind it.
+const { columns, rows } = process.stdout;
+const shell = ['sh', '-c', `stty columns ${columns || 80} rows ${rows || 24}; exec bash -i`];
 
 process.exitCode = await runInGuest(fetchKernel(), {
   command: terminal ? shell : command,
