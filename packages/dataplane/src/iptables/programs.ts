@@ -6,6 +6,8 @@
  * No shell, fixed arguments, the input on stdin. A program is born in the namespace of the session.
  */
 import { spawn } from 'node:child_process';
+import { accessSync, constants, realpathSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 import type { KernelSession } from '@heddle/netlink';
 import { runInNetns } from '@heddle/sys';
 import { lockRules } from '../rules-lock.ts';
@@ -25,6 +27,8 @@ export interface IptablesPort {
     argv: readonly [program: string, ...args: string[]],
     stdin?: string,
   ): Promise<ProgramResult | undefined>;
+  /** The file that a program's name stands for, with links followed; `undefined` when there is no such program. */
+  find(program: string): string | undefined;
   /** Keeps other processes of Heddle from changing iptables rules until disposed of; waits for its turn. */
   lock(): Promise<Disposable>;
 }
@@ -47,9 +51,27 @@ export function programsIn(host: KernelSession): IptablesPort {
         child.on('close', (code) => resolve({ code: code ?? -1, stdout: text(out), stderr: text(err) }));
         child.stdin.end(stdin);
       }),
+    find,
     lock: lockRules,
   };
 }
+
+function find(program: string): string | undefined {
+  // biome-ignore lint/style/noProcessEnv: `run` looks nowhere else, for that is where spawn looks
+  for (const directory of process.env['PATH']?.split(delimiter) ?? DEFAULT_PATH) {
+    const path = join(directory, program);
+    try {
+      accessSync(path, constants.X_OK);
+      return realpathSync(path);
+    } catch {
+      // Not here, or not for us to run.
+    }
+  }
+  return undefined;
+}
+
+/** Where execvp(3) looks when there is no PATH. */
+const DEFAULT_PATH = ['/bin', '/usr/bin'];
 
 function text(chunks: readonly Buffer[]): string {
   return Buffer.concat(chunks).toString();
