@@ -178,6 +178,10 @@ static napi_value sys_ioctl(napi_env env, napi_callback_info info) {
   return call.failed ? NULL : copied_ioctl(&call, fd, request, bytes, NULL);
 }
 
+/* ioctlValue(fd, request, value): for requests whose argument is a number instead of a place. */
+HD_SYSTEM_CALL(ioctl_value, "ioctl", NULL, int fd = hd_int(&call, 0); uint32_t request = hd_uint(&call, 1);
+               uint32_t value = hd_uint(&call, 2), ioctl(fd, request, (unsigned long)value))
+
 /* ethtool(fd, ifname, command): the command as the kernel left it. */
 static napi_value ethtool(napi_env env, napi_callback_info info) {
   struct hd_call call = hd_begin(env, info);
@@ -199,7 +203,7 @@ void hd_register_sockets(napi_env env, napi_value exports) {
       {"recv", sys_recv},             {"setsockopt", sys_setsockopt},
       {"getsockopt", sys_getsockopt}, {"getsockname", sys_getsockname},
       {"ioctl", sys_ioctl},           {"ethtool", ethtool},
-      {"attachFilter", attach_filter},
+      {"ioctlValue", ioctl_value},    {"attachFilter", attach_filter},
   };
   hd_define(env, exports, list, sizeof list / sizeof *list);
 }

@@ -48,6 +48,7 @@ export interface Addon {
   getsockopt(fd: number, level: number, name: number, room: number): Uint8Array;
   getsockname(fd: number): Uint8Array;
   ioctl(fd: number, request: number, argument: Uint8Array): Uint8Array;
+  ioctlValue(fd: number, request: number, value: number): number;
   attachFilter(fd: number, program: Uint8Array): void;
   ethtool(fd: number, name: string, command: Uint8Array): Uint8Array;
 

@@ -23,6 +23,7 @@ export {
   getsockname,
   getsockopt,
   ioctl,
+  ioctlValue,
   listen,
   netnsCookie,
   type PeerCredentials,

@@ -16,6 +16,7 @@ import {
   getsockname,
   getsockopt,
   ioctl,
+  ioctlValue,
   listen,
   netnsCookie,
   peerCredentials,
@@ -203,6 +204,23 @@ test('an ioctl may write more than it was given', () => {
     () => write(tun, text('x')),
     (error) => SysError.is(error, 'EINVAL') && error.syscall === 'write',
   );
+});
+
+test('an ioctl with a number', () => {
+  using netns = createNetns();
+  using tun = runInNetns(netns, () => openFile('/dev/net/tun', O.RDWR));
+  const TUNSETOWNER = 0x400454cc;
+  // A descriptor that is no interface yet has no owner.
+  assert.throws(
+    () => ioctlValue(tun, TUNSETOWNER, 1000),
+    (error) => SysError.is(error, 'EBADFD') && error.syscall === 'ioctl',
+  );
+  const request = new Uint8Array(40);
+  request.set([0x02, 0x10], 16);
+  ioctl(tun, 0x400454ca, request);
+  assert.equal(ioctlValue(tun, TUNSETOWNER, 4_000_000_000), 0);
+  const { stdout } = runInNetns(netns, () => spawnSync('ip', ['-d', 'link', 'show', 'tap0']));
+  assert.match(`${stdout}`, /user 4000000000/);
 });
 
 test('ethtool reaches a link of the namespace', () => {

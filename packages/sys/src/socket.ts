@@ -137,6 +137,15 @@ export function ioctl(fd: Fd, request: number, argument: Uint8Array): Uint8Array
 }
 
 /**
+ * ioctl(2) with a number instead of a structure, from 0 to 2³²−1. Returns what the kernel does.
+ *
+ * @example ioctlValue(tun, TUNSETOWNER, 1000)
+ */
+export function ioctlValue(fd: Fd, request: number, value: number): number {
+  return native().ioctlValue(fd.number, request, value);
+}
+
+/**
  * SIOCETHTOOL on a link of the socket's namespace: the command's structure (linux/ethtool.h) goes in and comes back.
  *
  * @throws SysError ENODEV when there is no such link; EOPNOTSUPP when it cannot do that.
