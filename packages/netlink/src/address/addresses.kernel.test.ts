@@ -2,17 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Addr, Prefix } from '@heddle/netaddr';
 import { NetlinkError } from '../core/netlink-error.ts';
-import { type Lab, openLab } from '../lab/kernel-lab.ts';
+import { TestNetns } from '../testing/test-netns.ts';
 
-async function labWithLink(): Promise<Lab> {
-  const lab = openLab();
+async function labWithLink(): Promise<TestNetns> {
+  const lab = new TestNetns();
   await lab.session.links.add({ name: 'hd0', kind: 'veth', up: true, peer: { name: 'hd1' } });
   return lab;
 }
 
 /** What `ip` says of the addresses of `hd0`. */
-function seen(lab: Lab): Record<string, unknown>[] {
-  return (lab.json('ip', 'address', 'show', 'hd0')[0]?.['addr_info'] ?? []) as Record<string, unknown>[];
+function seen(lab: TestNetns): Record<string, unknown>[] {
+  return (lab.json('ip', '-d', '-j', 'address', 'show', 'hd0')[0]?.['addr_info'] ?? []) as Record<
+    string,
+    unknown
+  >[];
 }
 
 const CASES = [
@@ -60,8 +63,8 @@ test('an IPv6 address is tentative until duplicate address detection is over', a
 
 test('an address that another host has is marked as a duplicate', async () => {
   using lab = await labWithLink();
-  using other = openLab();
-  await lab.session.links.set('hd1', { netns: other.netns });
+  using other = new TestNetns();
+  await lab.session.links.set('hd1', { netns: other.handle });
   await other.session.links.set('hd1', { up: true });
   const prefix = Prefix.parse('fd00::1/64');
   await other.session.addresses.add({ link: 'hd1', prefix, noDad: true });

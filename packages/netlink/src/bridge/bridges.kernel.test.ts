@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Addr, Mac } from '@heddle/netaddr';
 import { NetlinkError } from '../core/netlink-error.ts';
-import { type Lab, openLab } from '../lab/kernel-lab.ts';
+import { TestNetns } from '../testing/test-netns.ts';
 
 const MAC = Mac.parse('0a:58:0a:01:00:02');
 
-async function labWithPort(): Promise<Lab> {
-  const lab = openLab();
+async function labWithPort(): Promise<TestNetns> {
+  const lab = new TestNetns();
   await lab.session.links.add({ name: 'hdbr', kind: 'bridge', up: true });
   await lab.session.links.add({ name: 'hd0', kind: 'veth', up: true, master: 'hdbr', peer: { name: 'hd1' } });
   await lab.session.links.set('hd1', { up: true });
@@ -34,7 +34,7 @@ test('the flags of a port are set and read', async () => {
     [port.hairpin, port.isolated, port.learning, port.flood, port.neighSuppress],
     [true, true, false, false, true],
   );
-  const [seen] = lab.json('bridge', 'link', 'show', 'dev', 'hd0');
+  const [seen] = lab.json('bridge', '-d', '-j', 'link', 'show', 'dev', 'hd0');
   assert.deepEqual(
     [
       seen?.['hairpin'],
@@ -97,7 +97,9 @@ test('entries of a bridge', async () => {
     [entry?.link, entry?.master, entry?.permanent, entry?.self],
     [index, (await links.get('hdbr')).index, false, false],
   );
-  const seen = lab.json('bridge', 'fdb', 'show', 'dev', 'hd0').find(({ mac }) => mac === String(MAC));
+  const seen = lab
+    .json('bridge', '-d', '-j', 'fdb', 'show', 'dev', 'hd0')
+    .find(({ mac }) => mac === String(MAC));
   assert.equal(seen?.['master'], 'hdbr');
   await assert.rejects(bridge.addFdb({ link: 'hd0', mac: MAC, master: true }), (error) =>
     NetlinkError.is(error, 'EEXIST'),
@@ -117,7 +119,7 @@ for (const [local, ...remotes] of [
   ['2001:db8::1', '2001:db8::2', '2001:db8::3'],
 ] as const) {
   test(`entries of a VXLAN from ${local}`, async () => {
-    using lab = openLab();
+    using lab = new TestNetns();
     const { bridge, links } = lab.session;
     await links.add({
       name: 'hdvx',
@@ -144,7 +146,7 @@ for (const [local, ...remotes] of [
         .sort(),
       [...remotes],
     );
-    assert.equal(lab.json('bridge', 'fdb', 'show', 'dev', 'hdvx').length, 3);
+    assert.equal(lab.json('bridge', '-d', '-j', 'fdb', 'show', 'dev', 'hdvx').length, 3);
     await bridge.deleteFdb({ link: 'hdvx', mac: MAC, dst: Addr.parse(remotes[0]), vni: 43 });
     assert.equal((await bridge.fdb('hdvx')).length, 2);
   });

@@ -1,21 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Addr } from '@heddle/netaddr';
-import { type Lab, only, openLab } from '../lab/kernel-lab.ts';
+import { only } from '../lab/only.ts';
+import { TestNetns } from '../testing/test-netns.ts';
 import { type Flow, IPS } from './flow.ts';
 
 const UDP = ['-p', 'udp', '-s', '10.0.0.1', '-d', '10.0.0.2', '-t', '100'];
 
-function track(lab: Lab, ...args: readonly string[]): void {
+function track(lab: TestNetns, ...args: readonly string[]): void {
   lab.run('conntrack', '-I', ...args);
 }
 
-function tracked(lab: Lab): readonly string[] {
+function tracked(lab: TestNetns): readonly string[] {
   const text = ['ipv4', 'ipv6'].map((family) => lab.run('conntrack', '-L', '-f', family)).join('');
   return text.split('\n').filter((line) => line !== '');
 }
 
-function sample(lab: Lab): void {
+function sample(lab: TestNetns): void {
   track(lab, ...UDP, '--sport', '1000', '--dport', '53', '-m', '5');
   track(lab, ...UDP, '--sport', '1001', '--dport', '54');
   track(lab, ...UDP, '--sport', '1000', '--dport', '53', '-w', '7');
@@ -57,7 +58,7 @@ function sample(lab: Lab): void {
 }
 
 test('flows are listed as conntrack lists them', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   sample(lab);
   const flows = await lab.session.conntrack.list();
   const lines = tracked(lab);
@@ -83,7 +84,7 @@ test('flows are listed as conntrack lists them', async () => {
 });
 
 test('a filter gives the same flows as picking them from all', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   sample(lab);
   const { conntrack } = lab.session;
   const counts = [
@@ -108,7 +109,7 @@ test('a filter gives the same flows as picking them from all', async () => {
 });
 
 test('a flow is deleted once, and never in place of a later one', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   const { conntrack } = lab.session;
   sample(lab);
   const [flow, ...others] = await conntrack.list({ protocol: 17 });
@@ -125,7 +126,7 @@ test('a flow is deleted once, and never in place of a later one', async () => {
 });
 
 test('matching flows are deleted, those that ended meanwhile are not counted', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   const { conntrack } = lab.session;
   sample(lab);
   const seen: Flow[] = [];
@@ -143,7 +144,7 @@ test('matching flows are deleted, those that ended meanwhile are not counted', a
 });
 
 test('two thousand flows go at once', async () => {
-  using lab = openLab('threaded');
+  using lab = new TestNetns('threaded');
   const script = Array.from(
     { length: 2000 },
     (_, n) => `-I ${UDP.join(' ')} --sport ${1 + n} --dport 9`,

@@ -5,7 +5,7 @@ import { NETLINK } from '../core/header.ts';
 import { RTM } from '../core/rtm.ts';
 import { SocketTransport } from '../core/socket-transport.ts';
 import { linkMessage } from '../link/codec.ts';
-import { openLab } from './kernel-lab.ts';
+import { TestNetns } from '../testing/test-netns.ts';
 import { readVector, type Vector, type VectorKind } from './vectors.ts';
 
 /** Commands, a request, and which of the replies to keep. */
@@ -33,7 +33,7 @@ export const link = (command: string, name: string): Recipe => ({
 
 /** Runs the commands in a namespace of their own. */
 export async function capture({ kind, commands, type, request, has }: Recipe): Promise<Vector> {
-  using lab = openLab();
+  using lab = new TestNetns();
   lab.run('ip', 'link', 'add', 'hd0', 'type', 'veth', 'peer', 'name', 'hd1');
   for (const name of ['hd0', 'hd1']) lab.run('ip', 'link', 'set', name, 'up');
   for (const command of commands) {
@@ -41,7 +41,7 @@ export async function capture({ kind, commands, type, request, has }: Recipe): P
     lab.run(program, ...args);
   }
   using client = new NetlinkClient(
-    new SocketTransport({ protocol: NETLINK.ROUTE, netns: lab.netns, mode: 'sync' }),
+    new SocketTransport({ protocol: NETLINK.ROUTE, netns: lab.handle, mode: 'sync' }),
   );
   const operation = commands.join('; ');
   const replies = await client.dump({ type, body: request, operation });

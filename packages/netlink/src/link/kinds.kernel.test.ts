@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Addr, Mac } from '@heddle/netaddr';
 import { NetlinkError } from '../core/netlink-error.ts';
-import { type Lab, openLab } from '../lab/kernel-lab.ts';
+import { TestNetns } from '../testing/test-netns.ts';
 
 const MAC = Mac.parse('0a:58:0a:01:00:02');
 
 test('a bridge has its options, at its making and later', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   const { links } = lab.session;
   await links.add({
     name: 'hdbr',
@@ -31,8 +31,8 @@ test('a bridge has its options, at its making and later', async () => {
 });
 
 test('a macvlan sits on its parent, made straight in another namespace', async () => {
-  using host = openLab();
-  using pod = openLab();
+  using host = new TestNetns();
+  using pod = new TestNetns();
   await host.session.links.add({ name: 'hd0', kind: 'veth', peer: { name: 'hd1' } });
   await host.session.links.add({
     name: 'eth0',
@@ -41,7 +41,7 @@ test('a macvlan sits on its parent, made straight in another namespace', async (
     mode: 'bridge',
     broadcastQueueLength: 2000,
     mac: MAC,
-    netns: pod.netns,
+    netns: pod.handle,
   });
   const link = await pod.session.links.get('eth0');
   assert.equal(link.data?.kind === 'macvlan' && link.data.mode, 'bridge');
@@ -52,7 +52,7 @@ test('a macvlan sits on its parent, made straight in another namespace', async (
 
 for (const local of ['192.0.2.1', '2001:db8::1']) {
   test(`a VXLAN from ${local}`, async () => {
-    using lab = openLab();
+    using lab = new TestNetns();
     const { links } = lab.session;
     await links.add({ name: 'hd0', kind: 'veth', peer: { name: 'hd1' } });
     const addr = Addr.parse(local);
@@ -81,7 +81,7 @@ for (const local of ['192.0.2.1', '2001:db8::1']) {
 }
 
 test('an ifb without a queue; a tap device as the ioctl made it', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   const { links } = lab.session;
   await links.add({ name: 'hdifb', kind: 'ifb', up: true, mtu: 1400, txQueueLength: 0 });
   const ifb = await links.get('hdifb');
@@ -93,7 +93,7 @@ test('an ifb without a queue; a tap device as the ioctl made it', async () => {
 });
 
 test('a kind that the kernel lacks is EOPNOTSUPP', async (t) => {
-  using lab = openLab();
+  using lab = new TestNetns();
   try {
     await lab.session.links.add({ name: 'hd0', kind: 'vrf', table: 10 });
     t.diagnostic('this kernel has VRFs');
@@ -105,7 +105,7 @@ test('a kind that the kernel lacks is EOPNOTSUPP', async (t) => {
 });
 
 /** What `ip` says of a link's own kind. */
-function infoData(lab: Lab, name: string): Record<string, unknown> {
-  const [link] = lab.json('ip', 'link', 'show', name);
+function infoData(lab: TestNetns, name: string): Record<string, unknown> {
+  const [link] = lab.json('ip', '-d', '-j', 'link', 'show', name);
   return (link?.['linkinfo'] as { info_data: Record<string, unknown> } | undefined)?.info_data ?? {};
 }

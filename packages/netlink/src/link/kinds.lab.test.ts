@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Addr } from '@heddle/netaddr';
-import { type Lab, openLab } from '../lab/kernel-lab.ts';
+import { TestNetns } from '../testing/test-netns.ts';
 import type { LinkSpec } from './changes.ts';
 
 type Made = LinkSpec extends infer Each ? (Each extends LinkSpec ? Omit<Each, 'name'> : never) : never;
@@ -49,7 +49,7 @@ const KINDS: readonly (readonly [what: string, spec: Made, seenByIp: Readonly<Re
 
 for (const [what, spec, seenByIp] of KINDS) {
   test(`${what} is as it was asked for`, async () => {
-    using lab = openLab();
+    using lab = new TestNetns();
     const { links } = lab.session;
     await links.add({ name: 'hd0', kind: 'veth', peer: { name: 'hd1' } });
     await links.add({ ...spec, name: 'hdx' });
@@ -74,10 +74,10 @@ for (const [what, spec, seenByIp] of KINDS) {
 }
 
 test('a VLAN made straight in another namespace', async () => {
-  using host = openLab();
-  using pod = openLab();
+  using host = new TestNetns();
+  using pod = new TestNetns();
   await host.session.links.add({ name: 'hd0', kind: 'dummy', up: true });
-  await host.session.links.add({ name: 'eth0', kind: 'vlan', parent: 'hd0', id: 5, netns: pod.netns });
+  await host.session.links.add({ name: 'eth0', kind: 'vlan', parent: 'hd0', id: 5, netns: pod.handle });
   const link = await pod.session.links.get('eth0');
   assert.equal(link.data?.kind === 'vlan' && link.data.id, 5);
   assert.notEqual(link.parentNetnsId, undefined);
@@ -85,7 +85,7 @@ test('a VLAN made straight in another namespace', async () => {
 });
 
 test('a link moves into a VRF, and its routes with it', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   const { links, routes } = lab.session;
   await links.add({ name: 'hd0', kind: 'dummy', up: true });
   lab.run('ip', 'address', 'add', '10.1.2.3/24', 'dev', 'hd0');
@@ -103,7 +103,7 @@ interface LinkInfo {
   readonly info_data?: Record<string, unknown>;
 }
 
-function infoOf(lab: Lab, name: string): LinkInfo {
-  const [link] = lab.json('ip', 'link', 'show', name);
+function infoOf(lab: TestNetns, name: string): LinkInfo {
+  const [link] = lab.json('ip', '-d', '-j', 'link', 'show', name);
   return (link?.['linkinfo'] ?? {}) as LinkInfo;
 }

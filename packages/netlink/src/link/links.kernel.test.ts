@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Mac } from '@heddle/netaddr';
 import { NetlinkError } from '../core/netlink-error.ts';
-import { openLab } from '../lab/kernel-lab.ts';
+import { TestNetns } from '../testing/test-netns.ts';
 
 const MAC = Mac.parse('0a:58:0a:01:00:02');
 
 test('a fresh namespace has but its loopback', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   const [lo, ...others] = await lab.session.links.list();
   assert.deepEqual(others, []);
   assert.equal(lo?.name, 'lo');
@@ -17,8 +17,8 @@ test('a fresh namespace has but its loopback', async () => {
 
 for (const mode of ['sync', 'threaded'] as const) {
   test(`one message makes a veth pair across namespaces, on a bridge and up (${mode})`, async () => {
-    using host = openLab(mode);
-    using pod = openLab(mode);
+    using host = new TestNetns(mode);
+    using pod = new TestNetns(mode);
     await host.session.links.add({ name: 'hdbr', kind: 'bridge', up: true });
     await host.session.links.add({
       name: 'hd0',
@@ -26,7 +26,7 @@ for (const mode of ['sync', 'threaded'] as const) {
       mtu: 1400,
       up: true,
       master: 'hdbr',
-      peer: { name: 'eth0', mac: MAC, mtu: 1400, netns: pod.netns },
+      peer: { name: 'eth0', mac: MAC, mtu: 1400, netns: pod.handle },
     });
 
     const bridge = await host.session.links.get('hdbr');
@@ -41,34 +41,34 @@ for (const mode of ['sync', 'threaded'] as const) {
     assert.equal(eth0.up, false);
     assert.ok(eth0.mac?.equals(MAC));
 
-    const [seen] = host.json('ip', 'link', 'show', 'hd0');
+    const [seen] = host.json('ip', '-d', '-j', 'link', 'show', 'hd0');
     assert.equal(seen?.['ifname'], 'hd0');
     assert.equal(seen?.['master'], 'hdbr');
     assert.equal(seen?.['mtu'], 1400);
     assert.equal(seen?.['link_index'], eth0.index);
     assert.equal(seen?.['address'], String(hd0.mac));
-    assert.equal(pod.json('ip', 'link', 'show', 'eth0')[0]?.['address'], String(MAC));
+    assert.equal(pod.json('ip', '-d', '-j', 'link', 'show', 'eth0')[0]?.['address'], String(MAC));
   });
 }
 
 test('a veth may be made in another namespace, with its peer here', async () => {
-  using host = openLab();
-  using pod = openLab();
+  using host = new TestNetns();
+  using pod = new TestNetns();
   const { session } = host;
   await session.links.add({
     name: 'eth0',
     kind: 'veth',
-    netns: pod.netns,
-    peer: { name: 'hd0', netns: host.netns },
+    netns: pod.handle,
+    peer: { name: 'hd0', netns: host.handle },
   });
   assert.equal((await session.links.get('hd0')).kind, 'veth');
   assert.equal((await pod.session.links.get('eth0')).kind, 'veth');
 });
 
 test('a link that is there already is EEXIST, and nothing is left of the other end', async () => {
-  using host = openLab();
-  using pod = openLab();
-  const spec = { name: 'hd0', kind: 'veth', peer: { name: 'eth0', netns: pod.netns } } as const;
+  using host = new TestNetns();
+  using pod = new TestNetns();
+  const spec = { name: 'hd0', kind: 'veth', peer: { name: 'eth0', netns: pod.handle } } as const;
   await host.session.links.add(spec);
   await assert.rejects(host.session.links.add({ ...spec, peer: { ...spec.peer, name: 'eth1' } }), (error) => {
     assert.ok(NetlinkError.is(error, 'EEXIST'));
@@ -82,7 +82,7 @@ test('a link that is there already is EEXIST, and nothing is left of the other e
 });
 
 test('everything that can be set is set with one message', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   const { links } = lab.session;
   await links.add({ name: 'hd0', kind: 'veth', peer: { name: 'hd1' } });
   await links.add({ name: 'hdbr', kind: 'bridge' });
@@ -107,7 +107,7 @@ test('everything that can be set is set with one message', async () => {
   assert.equal(link.allmulti, true);
   assert.equal(link.up, true);
   assert.ok(link.promiscuity >= 2);
-  const [seen] = lab.json('ip', 'link', 'show', 'hdx');
+  const [seen] = lab.json('ip', '-d', '-j', 'link', 'show', 'hdx');
   assert.deepEqual(
     [seen?.['ifalias'], seen?.['txqlen'], seen?.['group'], seen?.['master'], seen?.['promiscuity']],
     ['who: me', 7, '5', 'hdbr', link.promiscuity],
@@ -124,8 +124,8 @@ test('everything that can be set is set with one message', async () => {
 });
 
 test('a link is moved to another namespace', async () => {
-  using here = openLab();
-  using there = openLab();
+  using here = new TestNetns();
+  using there = new TestNetns();
   await here.session.links.add({ name: 'hd0', kind: 'ifb' });
   await here.session.links.set('hd0', { netns: there.session.handle });
   assert.equal(await here.session.links.find('hd0'), undefined);
@@ -133,7 +133,7 @@ test('a link is moved to another namespace', async () => {
 });
 
 test('deleting one end deletes the other; what is absent is ENODEV', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   const { links } = lab.session;
   await links.add({ name: 'hd0', kind: 'veth', peer: { name: 'hd1' } });
   await links.delete((await links.get('hd0')).index);
@@ -145,7 +145,7 @@ test('deleting one end deletes the other; what is absent is ENODEV', async () =>
 });
 
 test('links are listed by kind, master and name', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   const { links } = lab.session;
   await links.add({ name: 'hdbr', kind: 'bridge' });
   await links.add({ name: 'hd0', kind: 'veth', master: 'hdbr', peer: { name: 'hd1' } });
@@ -158,7 +158,7 @@ test('links are listed by kind, master and name', async () => {
 });
 
 test('a link is found by an alternative name longer than an ordinary one', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   const { links } = lab.session;
   await links.add({ name: 'hd0', kind: 'bridge' });
   lab.run('ip', 'link', 'property', 'add', 'dev', 'hd0', 'altname', 'a-rather-long-name-for-a-link');
@@ -172,7 +172,7 @@ test('a link is found by an alternative name longer than an ordinary one', async
 });
 
 test('a whole group is deleted at once', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   const { links } = lab.session;
   for (let n = 0; n < 4; n++) await links.add({ name: `hd${n}`, kind: 'bridge', group: 77 });
   await links.deleteGroup(77);
@@ -181,7 +181,7 @@ test('a whole group is deleted at once', async () => {
 });
 
 test('several changes go in one send, and each that is refused is named', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   const { session } = lab;
   const { links } = session;
   await session.batch([
@@ -200,7 +200,7 @@ test('several changes go in one send, and each that is refused is named', async 
 });
 
 test('a thousand links, made and listed', async () => {
-  using lab = openLab('threaded');
+  using lab = new TestNetns('threaded');
   const { links } = lab.session;
   const names = Array.from({ length: 1000 }, (_, n) => `hd${n}`);
   await lab.session.batch(names.map((name) => links.plan.add({ name, kind: 'ifb', group: 9 })));

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Addr, Mac } from '@heddle/netaddr';
 import { NetlinkError } from '../core/netlink-error.ts';
-import { only, openLab } from '../lab/kernel-lab.ts';
+import { only } from '../lab/only.ts';
+import { TestNetns } from '../testing/test-netns.ts';
 
 const MAC = Mac.parse('0a:58:0a:01:00:02');
 
 for (const text of ['10.0.0.2', 'fd00::2']) {
   test(`a neighbour ${text} is made, changed, listed and deleted`, async () => {
-    using lab = openLab();
+    using lab = new TestNetns();
     const { links, neighbours } = lab.session;
     await links.add({ name: 'hd0', kind: 'veth', up: true, peer: { name: 'hd1' } });
     const address = Addr.parse(text);
@@ -17,7 +18,7 @@ for (const text of ['10.0.0.2', 'fd00::2']) {
     assert.ok(neighbour.mac?.equals(MAC));
     assert.ok(neighbour.address.equals(address));
     assert.deepEqual([neighbour.state, neighbour.proxy, neighbour.protocol], [0x80, false, 98]);
-    const [seen] = lab.json('ip', 'neighbour', 'show', 'to', text);
+    const [seen] = lab.json('ip', '-d', '-j', 'neighbour', 'show', 'to', text);
     assert.deepEqual([seen?.['lladdr'], seen?.['state']], [String(MAC), ['PERMANENT']]);
 
     await assert.rejects(neighbours.add({ link: 'hd0', address, mac: MAC }), (error) =>
@@ -41,7 +42,7 @@ for (const text of ['10.0.0.2', 'fd00::2']) {
   });
 
   test(`a proxy entry for ${text}`, async () => {
-    using lab = openLab();
+    using lab = new TestNetns();
     const { links, neighbours } = lab.session;
     await links.add({ name: 'hd0', kind: 'veth', up: true, peer: { name: 'hd1' } });
     const address = Addr.parse(text);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Addr, Prefix } from '@heddle/netaddr';
-import { openLab } from '../lab/kernel-lab.ts';
+import { TestNetns } from '../testing/test-netns.ts';
 import {
   add,
   chain,
@@ -24,7 +24,7 @@ const P = Prefix.parse;
 
 describe('a commit', () => {
   test('changes nothing when one change is refused, and names that change', async () => {
-    using lab = openLab();
+    using lab = new TestNetns();
     const { nft } = lab.session;
     await prepared(lab);
     const before = lab.run('nft', 'list', 'ruleset');
@@ -67,7 +67,7 @@ describe('a commit', () => {
   });
 
   test('names the one of many elements that the kernel refuses', async () => {
-    using lab = openLab();
+    using lab = new TestNetns();
     const { nft } = lab.session;
     await prepared(lab);
     const at = (n: number) => element({ ...T, set: 'nodes6', key: P(`fd00:${n.toString(16)}::/32`) });
@@ -82,7 +82,7 @@ describe('a commit', () => {
   });
 
   test('takes 10,000 elements at once, in several messages, and gives them all back', async () => {
-    using lab = openLab();
+    using lab = new TestNetns();
     const { nft } = lab.session;
     const pods = Array.from({ length: 10_000 }, (_, n) => ({
       key: [A('10.0.0.1'), n % 2 === 0 ? 'tcp' : 'udp', 1 + n] as const,
@@ -108,7 +108,7 @@ describe('a commit', () => {
   });
 
   test('adds and deletes again and again without leaving a trace', async () => {
-    using lab = openLab();
+    using lab = new TestNetns();
     const { nft } = lab.session;
     await prepared(lab);
     const before = lab.run('nft', 'list', 'ruleset');
@@ -127,7 +127,7 @@ describe('a commit', () => {
   });
 
   test('destroys what is there and is content with what is not', async () => {
-    using lab = openLab();
+    using lab = new TestNetns();
     const { nft } = lab.session;
     const gone = (set: string, key: NftElement['key']) => destroy(element({ ...T, set, key }));
     // Nothing exists, not even the table.
@@ -177,7 +177,7 @@ describe('a commit', () => {
   });
 
   test('is refused when the ruleset is not that of the generation any more', async () => {
-    using lab = openLab();
+    using lab = new TestNetns();
     const { nft } = lab.session;
     const generation = await nft.generation();
     await nft.commit([add(TABLE)], { generation });
@@ -187,7 +187,7 @@ describe('a commit', () => {
   });
 
   test('flushes sets and tables', async () => {
-    using lab = openLab();
+    using lab = new TestNetns();
     const { nft } = lab.session;
     await prepared(lab);
     await nft.commit([

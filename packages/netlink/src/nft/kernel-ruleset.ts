@@ -1,5 +1,6 @@
 /** A small ruleset for tests against the real kernel. */
-import type { Lab } from '../lab/kernel-lab.ts';
+
+import type { TestNetns } from '../testing/test-netns.ts';
 import { add, chain, counter, map, type NftChange, set, table } from './changes.ts';
 import { formatKey } from './key-values.ts';
 import type { NftElement } from './model.ts';
@@ -29,7 +30,7 @@ export function regular(name: string): NftChange {
 }
 
 /** Puts everything in place, with the chains c and d. */
-export async function prepared(lab: Lab): Promise<void> {
+export async function prepared(lab: TestNetns): Promise<void> {
   await lab.session.nft.commit([
     add(TABLE),
     regular('c'),

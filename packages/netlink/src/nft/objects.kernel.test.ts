@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Addr, Prefix } from '@heddle/netaddr';
-import { openLab } from '../lab/kernel-lab.ts';
+import { TestNetns } from '../testing/test-netns.ts';
 import { add, chain, counter, create, table } from './changes.ts';
 import { regular, T, TABLE } from './kernel-ruleset.ts';
 
@@ -10,7 +10,7 @@ const _P = Prefix.parse;
 
 describe('tables, chains and counters', () => {
   test('come back as they were written, comments included', async () => {
-    using lab = openLab();
+    using lab = new TestNetns();
     const { nft } = lab.session;
     const base = { type: 'nat', hook: 'prerouting', priority: -100, policy: 'accept' } as const;
     const objects = [
@@ -38,7 +38,7 @@ describe('tables, chains and counters', () => {
   });
 
   test('are told apart by table and family; what is not there has no entries', async () => {
-    using lab = openLab();
+    using lab = new TestNetns();
     const { nft } = lab.session;
     await nft.commit([
       add(TABLE),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Addr, Prefix } from '@heddle/netaddr';
-import { type Lab, openLab } from '../lab/kernel-lab.ts';
+import { TestNetns } from '../testing/test-netns.ts';
 import { add, chain, counter, element, map, rule, set } from './changes.ts';
 import { T, TABLE } from './kernel-ruleset.ts';
 import { formatKey } from './key-values.ts';
@@ -13,7 +13,11 @@ const A = Addr.parse;
 const P = Prefix.parse;
 
 /** An output chain with these rules, and the loopback link up. */
-async function filtered(lab: Lab, sets: readonly NftSet[], ...rules: readonly (readonly Statement[])[]) {
+async function filtered(
+  lab: TestNetns,
+  sets: readonly NftSet[],
+  ...rules: readonly (readonly Statement[])[]
+) {
   const base = { type: 'filter', hook: 'output', priority: 0 } as const;
   await lab.session.nft.commit([
     add(TABLE),
@@ -25,17 +29,17 @@ async function filtered(lab: Lab, sets: readonly NftSet[], ...rules: readonly (r
 }
 
 /** Sends one echo request to each address. */
-function ping(lab: Lab, ...addrs: readonly string[]): void {
+function ping(lab: TestNetns, ...addrs: readonly string[]): void {
   for (const addr of addrs) lab.run('sh', '-c', `ping -n -c 1 -W 1 ${addr} || true`);
 }
 
-async function hits(lab: Lab, name: string): Promise<Readonly<Record<string, bigint>>> {
+async function hits(lab: TestNetns, name: string): Promise<Readonly<Record<string, bigint>>> {
   const elements = await lab.session.nft.elements({ ...T, set: name });
   return Object.fromEntries(elements.map((each) => [formatKey(each.key), each.counter?.packets ?? 0n]));
 }
 
 test('intervals hold their first and last address, and no more', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   const nets = set({ ...T, name: 'nets', key: 'ipv4_addr', intervals: true, counters: true });
   await filtered(
     lab,
@@ -51,7 +55,7 @@ test('intervals hold their first and last address, and no more', async () => {
 });
 
 test('concatenations with intervals decide by both their parts', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   const policy = map({
     ...T,
     name: 'policy',
@@ -88,7 +92,7 @@ for (const [family, here, there] of [
   ['ip6', '::1', 'fd00::2'],
 ] as const) {
   test(`a map leads connections to another address and port (${family})`, async () => {
-    using lab = openLab();
+    using lab = new TestNetns();
     const { nft, links } = lab.session;
     await links.set('lo', { up: true });
     if (family === 'ip6') lab.run('ip', 'addr', 'add', `${there}/128`, 'dev', 'lo', 'nodad');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Addr, Mac, Prefix } from '@heddle/netaddr';
-import { openLab } from '../lab/kernel-lab.ts';
+import { TestNetns } from '../testing/test-netns.ts';
 import { add, chain, counter, delete_, flush, insert, replace, rule, table } from './changes.ts';
 import { compile } from './compile.ts';
 import { prepared, T } from './kernel-ruleset.ts';
@@ -125,7 +125,7 @@ const RULES: Readonly<Partial<Record<NftFamily, readonly (readonly [Statement[],
 describe('a rule', () => {
   for (const [family, rules] of Object.entries(RULES) as [NftFamily, (readonly [Statement[], string])[]][]) {
     test(`in ${family} reads in nft as it was meant, and comes back as it was written`, async () => {
-      using lab = openLab();
+      using lab = new TestNetns();
       const { nft } = lab.session;
       const where = { family, table: 'hd' } as const;
       if (family === 'inet') await prepared(lab);
@@ -151,7 +151,7 @@ describe('a rule', () => {
   }
 
   test('is added behind or in front of others, replaced and deleted', async () => {
-    using lab = openLab();
+    using lab = new TestNetns();
     const { nft } = lab.session;
     await prepared(lab);
     const named = (comment: string) => rule({ ...T, chain: 'c', expressions: [accept()], comment });
@@ -177,7 +177,7 @@ describe('a rule', () => {
   });
 
   test('may hold extensions of iptables, which iptables-nft then shows', async () => {
-    using lab = openLab();
+    using lab = new TestNetns();
     const { nft } = lab.session;
     const written = '-s 10.0.0.1/32 -m comment --comment hi -m mark --mark 0x1 -j MASQUERADE';
     lab.run('iptables-nft', '-t', 'nat', '-A', 'POSTROUTING', ...written.split(' '));

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Addr, Mac, Prefix } from '@heddle/netaddr';
-import { openLab } from '../lab/kernel-lab.ts';
+import { TestNetns } from '../testing/test-netns.ts';
 import { add, delete_, element, map, set } from './changes.ts';
 import { byText, HITS, NODES6, POLICY, regular, T, TABLE } from './kernel-ruleset.ts';
 import { formatKey } from './key-values.ts';
@@ -32,7 +32,7 @@ describe('sets and maps', () => {
   ];
 
   test('come back as they were declared', async () => {
-    using lab = openLab();
+    using lab = new TestNetns();
     const { nft } = lab.session;
     await nft.commit([add(TABLE), ...declared.map(add)]);
     const listed = await nft.sets(T);
@@ -53,7 +53,7 @@ describe('sets and maps', () => {
   });
 
   test('give their elements back, in values and in nft', async () => {
-    using lab = openLab();
+    using lab = new TestNetns();
     const { nft } = lab.session;
     const elements: readonly NftElement[] = [
       element({ ...T, set: 'ports', key: ['tcp', 8080], data: [A('10.1.0.2'), 80], comment: 'pod one' }),
@@ -113,7 +113,7 @@ describe('sets and maps', () => {
   });
 
   test('read what nft writes, the element for everything else included', async () => {
-    using lab = openLab();
+    using lab = new TestNetns();
     lab.run('nft', 'add', 'table', 'inet', 'hd');
     lab.run(
       'nft',
@@ -151,7 +151,7 @@ describe('sets and maps', () => {
   });
 
   test('forget elements whose time is over', async () => {
-    using lab = openLab();
+    using lab = new TestNetns();
     const { nft } = lab.session;
     await nft.commit([
       add(TABLE),

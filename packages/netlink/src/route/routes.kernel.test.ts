@@ -2,12 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Addr, Prefix } from '@heddle/netaddr';
 import { NetlinkError } from '../core/netlink-error.ts';
-import { type Lab, only, openLab } from '../lab/kernel-lab.ts';
+import { only } from '../lab/only.ts';
+import { TestNetns } from '../testing/test-netns.ts';
 import type { Nexthop } from './route.ts';
 
 /** A link up, with 10.0.0.1/24 and fd00::1/64. */
-async function labWithAddresses(): Promise<Lab> {
-  const lab = openLab();
+async function labWithAddresses(): Promise<TestNetns> {
+  const lab = new TestNetns();
   const { links, addresses } = lab.session;
   await links.add({ name: 'hd0', kind: 'veth', up: true, peer: { name: 'hd1' } });
   await links.set('hd1', { up: true });
@@ -49,7 +50,7 @@ for (const { family, gateway, other, all, dst, far, own } of FAMILIES) {
       [route.metric, route.protocol, route.type, route.table, route.link, route.onlink],
       [50, 98, 'unicast', 254, (await links.get('hd0')).index, false],
     );
-    const [seen] = lab.json('ip', `-${family}`, 'route', 'show', 'default');
+    const [seen] = lab.json('ip', '-d', '-j', `-${family}`, 'route', 'show', 'default');
     assert.deepEqual(
       [seen?.['gateway'], seen?.['dev'], seen?.['metric'], seen?.['protocol']],
       [String(gateway), 'hd0', 50, '98'],
@@ -90,7 +91,7 @@ for (const { family, gateway, other, all, dst, far, own } of FAMILIES) {
     assert.ok(route.source?.equals(own));
     assert.equal(route.metrics?.mtu, 1400);
     assert.equal(route.metrics.advmss, 1200);
-    const [seen] = lab.json('ip', `-${family}`, 'route', 'show', 'table', '1000');
+    const [seen] = lab.json('ip', '-d', '-j', `-${family}`, 'route', 'show', 'table', '1000');
     assert.deepEqual([seen?.['prefsrc'], seen?.['flags']], [String(own), ['onlink']]);
     assert.deepEqual(seen?.['metrics'], [{ mtu: 1400, advmss: 1200 }]);
     await routes.delete({ dst, table: 1000 });
@@ -163,7 +164,7 @@ test('an IPv4 route by an IPv6 gateway', async () => {
   const route = only(await lab.session.routes.list({ dst }));
   assert.ok(route.via?.equals(via));
   assert.equal(route.gateway, undefined);
-  assert.deepEqual(lab.json('ip', 'route', 'show', String(dst))[0]?.['via'], {
+  assert.deepEqual(lab.json('ip', '-d', '-j', 'route', 'show', String(dst))[0]?.['via'], {
     family: 'inet6',
     host: 'fd00::9',
   });
@@ -188,7 +189,7 @@ test('all routes are the same as ip sees them', async () => {
       .map(({ dst }) => (dst.isSingle ? `${dst.addr}` : `${dst}`))
       .sort();
   for (const family of [4, 6] as const) {
-    const seen = lab.json('ip', `-${family}`, 'route', 'show', 'table', 'all');
+    const seen = lab.json('ip', '-d', '-j', `-${family}`, 'route', 'show', 'table', 'all');
     assert.deepEqual(await text(family), seen.map(({ dst }) => String(dst)).sort());
   }
 });

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Prefix } from '@heddle/netaddr';
 import { NetlinkError } from '../core/netlink-error.ts';
-import { openLab } from '../lab/kernel-lab.ts';
+import { TestNetns } from '../testing/test-netns.ts';
 
 test('a fresh namespace has the rules that every one has', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   const rules = await lab.session.rules.list();
   assert.deepEqual(
     rules.map(({ family, priority, table }) => [family, priority, table]),
@@ -21,7 +21,7 @@ test('a fresh namespace has the rules that every one has', async () => {
 
 for (const from of ['10.1.0.2/32', 'fd00::2/128']) {
   test(`a rule from ${from} is made by the defaults, and deleted as it was listed`, async () => {
-    using lab = openLab();
+    using lab = new TestNetns();
     const { rules } = lab.session;
     const prefix = Prefix.parse(from);
     await rules.add({ from: prefix, table: 1000 });
@@ -29,7 +29,7 @@ for (const from of ['10.1.0.2/32', 'fd00::2/128']) {
     assert.equal(rule?.family, prefix.family);
     assert.ok(rule.from?.equals(prefix));
     assert.deepEqual([rule.action, rule.priority], ['table', 32765]);
-    const [, seen] = lab.json('ip', `-${prefix.family}`, 'rule', 'show');
+    const [, seen] = lab.json('ip', '-d', '-j', `-${prefix.family}`, 'rule', 'show');
     assert.deepEqual(
       [seen?.['src'], seen?.['table'], seen?.['priority']],
       [String(prefix.addr), '1000', 32765],
@@ -41,7 +41,7 @@ for (const from of ['10.1.0.2/32', 'fd00::2/128']) {
 }
 
 test('everything that a rule may say', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   const { rules } = lab.session;
   await rules.add({
     from: Prefix.parse('10.0.0.0/8'),
@@ -74,7 +74,7 @@ test('everything that a rule may say', async () => {
     ipProtocol: 6,
     destinationPorts: { start: 80, end: 90 },
   });
-  const seen = lab.json('ip', 'rule', 'show', 'priority', '1234')[0];
+  const seen = lab.json('ip', '-d', '-j', 'rule', 'show', 'priority', '1234')[0];
   assert.deepEqual(
     [
       seen?.['src'],
@@ -91,7 +91,7 @@ test('everything that a rule may say', async () => {
 });
 
 test('a rule for IPv6 without an address; one that drops', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   const { rules } = lab.session;
   await rules.add({ family: 6, oif: 'lo', priority: 10, action: 'unreachable' });
   const [rule] = await rules.list({ priority: 10 });

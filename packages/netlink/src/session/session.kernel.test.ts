@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { Addr, Mac, Prefix } from '@heddle/netaddr';
 import { AF, currentNetns, recv, SOCK, SysError, socket } from '@heddle/sys';
 import { NetlinkError } from '../core/netlink-error.ts';
-import { openLab } from '../lab/kernel-lab.ts';
+import { TestNetns } from '../testing/test-netns.ts';
 import type { KernelEvent } from './events.ts';
 import { openSession } from './session.ts';
 
@@ -32,8 +32,8 @@ test('a session without a namespace is in the own one', async () => {
 });
 
 test('a session is in the namespace that it was given, whatever thread it uses', async () => {
-  using lab = openLab('threaded');
-  assert.equal(lab.session.netns.key, lab.netns.key);
+  using lab = new TestNetns('threaded');
+  assert.equal(lab.session.netns.key, lab.handle.key);
   const lists = await Promise.all(Array.from({ length: 50 }, () => lab.session.links.list()));
   for (const links of lists)
     assert.deepEqual(
@@ -43,7 +43,7 @@ test('a session is in the namespace that it was given, whatever thread it uses',
 });
 
 test('sysctls are those of the namespace, and the own ones stay as they are', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   const { sysctl } = lab.session;
   const own = readFileSync('/proc/sys/net/ipv4/ip_forward', 'utf8');
   const other = own.trim() === '1' ? '0' : '1';
@@ -55,7 +55,7 @@ test('sysctls are those of the namespace, and the own ones stay as they are', as
 });
 
 test('a dot in the name of a link is no separator where slashes are', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   await lab.session.links.add({ name: 'hd0.100', kind: 'bridge' });
   const { sysctl } = lab.session;
   await sysctl.write('net/ipv4/conf/hd0.100/proxy_arp', '1');
@@ -63,7 +63,7 @@ test('a dot in the name of a link is no separator where slashes are', async () =
 });
 
 test('whether there is a parameter', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   const { sysctl } = lab.session;
   assert.equal(await sysctl.has('net.ipv4.ip_forward'), true);
   assert.equal(await sysctl.has('net/ipv4/no_such_thing'), false);
@@ -73,7 +73,7 @@ test('whether there is a parameter', async () => {
 });
 
 test('a frame leaves as it was given', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   const { links, packets } = lab.session;
   await links.add({ name: 'hd0', kind: 'veth', up: true, peer: { name: 'hd1' } });
   await links.set('hd1', { up: true });
@@ -82,7 +82,7 @@ test('a frame leaves as it was given', async () => {
     family: AF.PACKET,
     type: SOCK.RAW,
     protocol: 0xb588,
-    netns: lab.netns,
+    netns: lab.handle,
     nonblocking: true,
   });
   const frame = Uint8Array.of(
@@ -98,7 +98,7 @@ test('a frame leaves as it was given', async () => {
 });
 
 test('changes are told in order, those made by others too', async () => {
-  using lab = openLab('threaded');
+  using lab = new TestNetns('threaded');
   const { session } = lab;
   const events: KernelEvent[] = [];
   const seen = new Set<string>();
@@ -145,7 +145,7 @@ test('changes are told in order, those made by others too', async () => {
 });
 
 test('when events are lost, it is said so, and later ones arrive', async () => {
-  using lab = openLab('threaded');
+  using lab = new TestNetns('threaded');
   const { session } = lab;
   let lost = 0;
   let last = '';
@@ -173,7 +173,7 @@ test('when events are lost, it is said so, and later ones arrive', async () => {
 });
 
 test('an ended subscription tells of nothing more and leaves no file open', async () => {
-  using lab = openLab('threaded');
+  using lab = new TestNetns('threaded');
   await lab.session.links.list();
   const before = openFiles();
   let told = 0;
@@ -191,7 +191,7 @@ test('an ended subscription tells of nothing more and leaves no file open', asyn
 });
 
 test('nf_tables is spoken to in the same namespace', async () => {
-  using lab = openLab();
+  using lab = new TestNetns();
   lab.run('nft', 'add', 'table', 'inet', 'hdtest');
   assert.deepEqual(
     (await lab.session.nft.tables()).map(({ name }) => name),

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { NetlinkError } from '../core/netlink-error.ts';
-import { type Lab, openLab } from '../lab/kernel-lab.ts';
+import { TestNetns } from '../testing/test-netns.ts';
 import { TC_H, tcHandle } from './handle.ts';
 import { burstTicks } from './kinds/rate.ts';
 
-async function labWithLink(): Promise<Lab> {
-  const lab = openLab();
+async function labWithLink(): Promise<TestNetns> {
+  const lab = new TestNetns();
   await lab.session.links.add({ name: 'hd0', kind: 'veth', up: true, peer: { name: 'hd1' } });
   return lab;
 }
@@ -20,7 +20,7 @@ for (const rate of [125_000, 6_000_000_000]) {
     const [qdisc] = await qdiscs.list({ link: 'hd0' });
     assert.deepEqual([qdisc?.kind, qdisc?.handle, qdisc?.parent], ['tbf', tcHandle(1), TC_H.ROOT]);
     assert.deepEqual(qdisc?.tbf, tbf);
-    const [seen] = lab.json('tc', 'qdisc', 'show', 'dev', 'hd0');
+    const [seen] = lab.json('tc', '-d', '-j', 'qdisc', 'show', 'dev', 'hd0');
     const options = seen?.['options'] as Record<string, number | string>;
     assert.equal(seen?.['handle'], '1:');
     assert.equal(options['rate'], rate);
