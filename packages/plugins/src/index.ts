@@ -12,6 +12,7 @@ import { macvlan } from './macvlan/index.ts';
 import { portmap } from './portmap/index.ts';
 import { ptp } from './ptp/index.ts';
 import { staticPlugin } from './static/index.ts';
+import { tap } from './tap/index.ts';
 import { tuning } from './tuning/index.ts';
 import { vlan } from './vlan/index.ts';
 
@@ -30,6 +31,7 @@ export const PLUGINS: ReadonlyMap<string, Plugin> = new Map(
     portmap,
     ptp,
     staticPlugin,
+    tap,
     tuning,
     vlan,
   ].map((plugin) => [plugin.type, plugin]),
