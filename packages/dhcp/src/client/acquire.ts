@@ -4,7 +4,7 @@ import { DhcpError } from '../dhcp-error.ts';
 import { exchange } from './exchange.ts';
 import { type Lease, leaseOf } from './lease.ts';
 import type { Client, LinkChannel, Received } from './ports.ts';
-import { decline, discover, EVERYBODY, select } from './requests.ts';
+import { decline, discover, EVERYBODY, giveBack, select } from './requests.ts';
 import { doublingWaits } from './waits.ts';
 
 /** What may be said about the lease that is wanted. */
@@ -82,7 +82,16 @@ async function askOnce(client: Client, round: Round): Promise<Lease | undefined>
     ...about,
     destination,
     ask: (attempt) => select(client, attempt, address, server),
-    judge: (received, since) => judgeSelected(received, since, server),
+    judge: (received, since) => {
+      try {
+        return judgeSelected(received, since, server);
+      } catch (error) {
+        const attempt = { xid: received.message.xid, elapsed: clock.now() - round.began };
+        const to = { from: address, to: server, mac: received.mac };
+        round.channel.send(giveBack(client, attempt, address, server), to);
+        throw error;
+      }
+    },
     waits: doublingWaits(timing, random, SELECT_TRIES),
   });
   if (answer !== 'refused') return answer;

@@ -46,8 +46,7 @@ export async function keep(
 
 /** Leases of the same second are not renewed in the same second. */
 function renewalDelay({ clock, random }: Client, { renewAt }: Lease): number {
-  const left = renewAt - clock.now();
-  return Math.max(0, left - left * 0.05 * random());
+  return Math.max(0, (renewAt - clock.now()) * (1 - 0.05 * random()));
 }
 
 /** The lease that comes after this one, of the same address; or why there is none. */

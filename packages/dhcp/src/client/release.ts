@@ -11,10 +11,11 @@ import { giveBack } from './requests.ts';
 export async function release(client: Client, lease: Lease): Promise<void> {
   using channel = await client.link.openLink();
   const attempt = { xid: Math.floor(client.random() * 2 ** 32), elapsed: 0 };
+  const { server, serverMac, prefix } = lease;
   // Past the host's own IP, whose address and routes may be gone already.
-  channel.send(giveBack(client, attempt, lease), {
-    from: lease.prefix.addr,
-    to: lease.server,
-    mac: lease.serverMac,
+  channel.send(giveBack(client, attempt, prefix.addr, server), {
+    from: prefix.addr,
+    to: server,
+    mac: serverMac,
   });
 }

@@ -46,9 +46,8 @@ export function decline(client: Client, attempt: Attempt, lease: Lease, reason: 
 }
 
 /** "I do not need it any more." */
-export function giveBack(client: Client, attempt: Attempt, lease: Lease): DhcpMessageInput {
-  const message = statement(client, attempt, { messageType: 'release', serverId: lease.server });
-  return { ...message, ciaddr: lease.prefix.addr };
+export function giveBack(client: Client, attempt: Attempt, address: Addr, server: Addr): DhcpMessageInput {
+  return { ...statement(client, attempt, { messageType: 'release', serverId: server }), ciaddr: address };
 }
 
 /** The largest message that is taken: what fits into a frame. */
