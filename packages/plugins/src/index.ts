@@ -11,6 +11,7 @@ import { loopback } from './loopback/index.ts';
 import { macvlan } from './macvlan/index.ts';
 import { portmap } from './portmap/index.ts';
 import { ptp } from './ptp/index.ts';
+import { sbr } from './sbr/index.ts';
 import { staticPlugin } from './static/index.ts';
 import { tap } from './tap/index.ts';
 import { tuning } from './tuning/index.ts';
@@ -30,6 +31,7 @@ export const PLUGINS: ReadonlyMap<string, Plugin> = new Map(
     macvlan,
     portmap,
     ptp,
+    sbr,
     staticPlugin,
     tap,
     tuning,
