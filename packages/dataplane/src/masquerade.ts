@@ -26,11 +26,11 @@ import {
 import { removeStaleChains } from './leftovers/stale-chains.ts';
 import {
   commitPlanned,
-  deleteElements,
+  deleteStaleElements,
   deletion,
   elementChanges,
-  elementText,
   isOwnedBy,
+  missingElements,
   readElements,
 } from './owned-elements.ts';
 import type { StaleFilter } from './stale-filter.ts';
@@ -154,12 +154,7 @@ export async function checkMasquerade(
 
 /** Takes away the masquerading of owners that are stale, that of the reference's backends included. */
 export async function gcMasquerade(host: KernelSession, gc: StaleFilter): Promise<void> {
-  const stale = await gc.stale(
-    () => readElements(host, SETS),
-    ({ owner }) => owner?.tag,
-  );
-  const texts = new Set(stale.map((each) => elementText(each.element)));
-  await deleteElements(host, SETS, (each) => texts.has(elementText(each.element)));
+  await deleteStaleElements(host, SETS, gc);
   await gcReferenceMasquerade(host, await tablesOf(host), gc);
   await removeStaleChains(host, gc, 'POSTROUTING', (owner) => ({
     chain: masqueradeChain(owner),
@@ -191,13 +186,9 @@ async function missingInNftables(
     const ofReference = await missingReferenceMasquerade(host, await tablesOf(host), owner, prefixes);
     if (ofReference !== undefined) return ofReference;
   }
-  const texts = new Set(present.map(({ element }) => elementText(element)));
   return [
     ...((await hasStructure(host)) ? [] : ['the rules of table inet heddle']),
-    ...elementsFor(owner, prefixes)
-      .map(elementText)
-      .filter((text) => !texts.has(text))
-      .map((text) => `element ${text}`),
+    ...missingElements(present, elementsFor(owner, prefixes)),
   ];
 }
 

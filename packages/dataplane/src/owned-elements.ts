@@ -21,6 +21,7 @@ import {
   type NftSet,
 } from '@heddle/netlink';
 import { lockRules } from './rules-lock.ts';
+import type { StaleFilter } from './stale-filter.ts';
 
 /** An element in the kernel, and whose it is. */
 export interface OwnedElement {
@@ -105,6 +106,32 @@ export function elementText(each: NftElement): string {
   const { data, comment } = each;
   if (typeof data === 'object' && 'kind' in data) return `${keyText(each)} ${data.verdict} ${comment}`;
   return `${keyText(each)} : ${data === undefined ? '' : valueText(data)} ${comment}`;
+}
+
+/** Takes away the elements of owners that are stale. */
+export async function deleteStaleElements(
+  host: KernelSession,
+  sets: readonly NftSet[],
+  gc: StaleFilter,
+): Promise<void> {
+  const stale = await gc.stale(
+    () => readElements(host, sets),
+    ({ owner }) => owner?.tag,
+  );
+  const texts = new Set(stale.map(({ element }) => elementText(element)));
+  await deleteElements(host, sets, ({ element }) => texts.has(elementText(element)));
+}
+
+/** Those of the wanted elements that are not present, each in words. */
+export function missingElements(
+  present: readonly OwnedElement[],
+  wanted: readonly NftElement[],
+): readonly string[] {
+  const texts = new Set(present.map(({ element }) => elementText(element)));
+  return wanted
+    .map(elementText)
+    .filter((text) => !texts.has(text))
+    .map((text) => `element ${text}`);
 }
 
 /**

@@ -24,9 +24,9 @@ import type { NatBackend } from './masquerade.ts';
 import {
   commitPlanned,
   deletion,
-  elementText,
   isOwnedBy,
   keyText,
+  missingElements,
   type OwnedElement,
   readElements,
 } from './owned-elements.ts';
@@ -176,14 +176,11 @@ async function missingInNftables(
     const ofReference = await missingReferencePortMaps(host, await tablesOf(host), owner, maps);
     if (ofReference !== undefined) return ofReference;
   }
-  const texts = new Set(present.map(({ element }) => elementText(element)));
   const shared = keysOfSameContainer(present, owner);
-  const elements = wanted.elements.filter(
-    (each) => !texts.has(elementText(each)) && !shared.has(keyText(each)),
-  );
+  const elements = wanted.elements.filter((each) => !shared.has(keyText(each)));
   return [
     ...((await hasStructure(host)) ? [] : ['the rules of table inet heddle']),
-    ...elements.map((each) => `element ${elementText(each)}`),
+    ...missingElements(present, elements),
     ...wanted.rules
       .filter((rule) => !rules.some((each) => sameRule(each, rule)))
       .map(() => `a rule of ${NAT.family} ${NAT.table} with conditions`),

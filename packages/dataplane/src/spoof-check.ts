@@ -37,9 +37,10 @@ import { BASE_CHAINS, TABLES } from './numbers.ts';
 import {
   commitPlanned,
   deleteElements,
+  deleteStaleElements,
   elementChanges,
-  elementText,
   isOwnedBy,
+  missingElements,
   readElements,
 } from './owned-elements.ts';
 import type { StaleFilter } from './stale-filter.ts';
@@ -106,12 +107,7 @@ export async function checkSpoofCheck(
 
 /** Takes away the checks of owners that are stale. */
 export async function gcSpoofCheck(host: KernelSession, gc: StaleFilter): Promise<void> {
-  const stale = await gc.stale(
-    () => readElements(host, SETS),
-    ({ owner }) => owner?.tag,
-  );
-  const texts = new Set(stale.map((each) => elementText(each.element)));
-  await deleteElements(host, SETS, (each) => texts.has(elementText(each.element)));
+  await deleteStaleElements(host, SETS, gc);
 }
 
 async function missingOf(
@@ -124,13 +120,9 @@ async function missingOf(
     const ofReference = await missingReferenceSpoofCheck(host, await tablesOf(host), owner, check);
     if (ofReference !== undefined) return ofReference;
   }
-  const texts = new Set(present.map(({ element }) => elementText(element)));
   return [
     ...((await hasStructure(host)) ? [] : ['the rule of table bridge heddle']),
-    ...elementsFor(owner, check)
-      .map(elementText)
-      .filter((text) => !texts.has(text))
-      .map((text) => `element ${text}`),
+    ...missingElements(present, elementsFor(owner, check)),
   ];
 }
 
