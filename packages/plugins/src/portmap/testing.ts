@@ -46,18 +46,18 @@ export class PortLab implements Disposable {
         host.run('sysctl', '-qw', `${setting}=${bridgeNetfilter ? 1 : 0}`);
       }
     }
-    ip(host, 'link set lo up');
-    withoutWaiting(host);
-    ip(host, 'link add br0 type bridge');
-    ip(host, 'link set br0 up');
-    ip(host, 'address add 10.77.0.1/24 dev br0');
-    ip(host, 'address add fd77::1/64 dev br0 nodad');
+    host.run('ip link set lo up');
+    host.skipAddressDetection();
+    host.run('ip link add br0 type bridge');
+    host.run('ip link set br0 up');
+    host.run('ip address add 10.77.0.1/24 dev br0');
+    host.run('ip address add fd77::1/64 dev br0 nodad');
     for (const name of ['net.ipv4.ip_forward=1', 'net.ipv6.conf.all.forwarding=1'])
       host.run('sysctl', '-qw', name);
     this.#connect(this.outside, 'up0', ['192.0.2.2/24', '2001:db8::2/64']);
-    ip(host, 'address add 192.0.2.1/24 dev up0');
-    ip(host, 'address add 2001:db8::1/64 dev up0 nodad');
-    ip(this.outside, 'link set lo up');
+    host.run('ip address add 192.0.2.1/24 dev up0');
+    host.run('ip address add 2001:db8::1/64 dev up0 nodad');
+    this.outside.run('ip link set lo up');
   }
 
   get host(): TestNetns {
@@ -70,12 +70,12 @@ export class PortLab implements Disposable {
     const [v4, v6] = [`10.77.0.${number}/24`, `fd77::${number}/64`];
     const port = `veth${number}-${id}`.slice(0, 15);
     this.#connect(container, port, [v4, v6]);
-    ip(this.host, `link set ${port} master br0`);
+    this.host.run(`ip link set ${port} master br0`);
     // Translated on the bridge already, a pod's packets to itself have to leave by the port that they came in.
-    if (this.#hairpin) ip(this.host, `link set ${port} type bridge_slave hairpin on`);
-    ip(container, 'link set lo up');
-    ip(container, 'route add default via 10.77.0.1');
-    ip(container, 'route add default via fd77::1');
+    if (this.#hairpin) this.host.run(`ip link set ${port} type bridge_slave hairpin on`);
+    container.run('ip link set lo up');
+    container.run('ip route add default via 10.77.0.1');
+    container.run('ip route add default via fd77::1');
     const interfaces = [{ name: 'br0' }, { name: port }, { name: 'eth0', sandbox: container.path }];
     const ips = [v4, v6].map((address) => ({ address, interface: 2 }));
     return { container, result: { cniVersion: '1.1.0', interfaces, ips } };
@@ -107,23 +107,12 @@ export class PortLab implements Disposable {
   }
 
   #connect(there: TestNetns, name: string, addresses: readonly string[]): void {
-    withoutWaiting(there);
-    ip(this.host, `link add ${name} type veth peer name eth0 netns ${there.path}`);
-    ip(this.host, `link set ${name} up`);
-    ip(there, 'link set eth0 up');
+    there.skipAddressDetection();
+    this.host.join(there, [name, 'eth0']);
     for (const address of addresses) {
-      ip(there, `address add ${address} dev eth0${address.includes(':') ? ' nodad' : ''}`);
+      there.run(`ip address add ${address} dev eth0${address.includes(':') ? ' nodad' : ''}`);
     }
   }
-}
-
-/** Duplicate address detection keeps even a link's own address from being used for a second. */
-function withoutWaiting(where: TestNetns): void {
-  where.run('sysctl', '-qw', 'net.ipv6.conf.default.accept_dad=0');
-}
-
-function ip(where: TestNetns, command: string): void {
-  where.run('ip', ...command.split(' '));
 }
 
 const SERVER = `
