@@ -123,6 +123,7 @@ function addLoopback(namespace: Namespace): void {
     group: 0,
     altNames: [],
     vlans: [],
+    wasUp: false,
     ipv6Ready: false,
     hasElected: false,
     ...initialState('loopback'),

@@ -260,7 +260,10 @@ export const addressCases: readonly Case[] = [
       await host.sysctl.write('net/ipv6/conf/hd0/keep_addr_on_down', 1);
       await host.links.set('hd0', { up: true });
       await host.addresses.add({ link: 'hd0', prefix, noDad: true });
-      const routes = await routesOf(host, 6);
+      const routes = await until(async () => {
+        const found = await routesOf(host, 6);
+        return found.some((route) => route.startsWith('local')) && found;
+      });
       await host.links.set('hd0', { up: false });
       assert.equal((await global()).length, 1);
       assert.deepEqual(await routesOf(host, 6), []);

@@ -3,7 +3,11 @@ import { addressCases } from './addresses.ts';
 import { bridgeCases } from './bridges.ts';
 import type { Case } from './case.ts';
 import { linkCases } from './links.ts';
+import { neighbourCases } from './neighbours.ts';
 import { routeCases } from './routes.ts';
+import { ruleCases } from './rules.ts';
+import { sessionCases } from './session.ts';
+import { trafficCases } from './traffic.ts';
 
 /** The cases by the table that they are about. */
 export const CONTRACT: Readonly<Record<string, readonly Case[]>> = {
@@ -11,6 +15,10 @@ export const CONTRACT: Readonly<Record<string, readonly Case[]>> = {
   bridges: bridgeCases,
   addresses: addressCases,
   routes: routeCases,
+  rules: ruleCases,
+  neighbours: neighbourCases,
+  'traffic control': trafficCases,
+  'sysctls and events': sessionCases,
 };
 
 export type { Case, Place } from './case.ts';

@@ -3,7 +3,7 @@ import { Addr, Prefix } from '@heddle/netaddr';
 import type { RouteSpec } from '../../route/route.ts';
 import type { KernelSession } from '../../session/session.ts';
 import { routesOf } from './addresses.ts';
-import { type Case, pair, refused } from './case.ts';
+import { type Case, pair, refused, until } from './case.ts';
 
 const FAMILIES = [
   {
@@ -31,7 +31,10 @@ const FAMILIES = [
 /** `hd0` up, with 10.0.0.1/24 and fd00::1/64. */
 async function addressed(host: KernelSession): Promise<void> {
   await pair(host);
-  for (const { network } of FAMILIES) await host.addresses.add({ link: 'hd0', prefix: network, noDad: true });
+  for (const { network } of FAMILIES) {
+    await host.addresses.add({ link: 'hd0', prefix: network, noDad: true });
+    await until(async () => (await host.routes.list({ dst: Prefix.host(network.addr) })).length > 0);
+  }
 }
 
 /** The ways of the routes to a destination: `gateway weight`, a route in a row. */

@@ -29,13 +29,8 @@ export class Namespace {
   classes: readonly ClassMessage[] = [];
   filters: readonly FilterMessage[] = [];
   neighbours: readonly NeighbourRecord[] = [];
-  /** Routing tables that have come into being, as `family table`. */
-  readonly tables = new Set([
-    `4 ${RT_TABLE.MAIN}`,
-    `4 ${RT_TABLE.LOCAL}`,
-    `6 ${RT_TABLE.MAIN}`,
-    `6 ${RT_TABLE.LOCAL}`,
-  ]);
+  /** Routing tables that have come into being, as `family table`: those of IPv4 with their first route. */
+  readonly tables = new Set([`6 ${RT_TABLE.MAIN}`, `6 ${RT_TABLE.LOCAL}`]);
   /** What was sent out of its links. */
   frames: readonly SentFrame[] = [];
   readonly settings = new Settings();

@@ -11,7 +11,7 @@ import type { LinkRecord } from './record.ts';
 export function setUp(namespace: Namespace, index: number, up: boolean): void {
   const link = namespace.links.get(index);
   if (link === undefined || link.up === up) return;
-  if (up) bringUp(namespace, { ...link, up });
+  if (up) bringUp(namespace, { ...link, up, wasUp: true });
   else takeDown(namespace, link);
 }
 

@@ -15,6 +15,8 @@ export interface Kind {
   readonly minMtu: number;
   readonly maxMtu: number;
   readonly txQueueLength: number;
+  /** Whether packets wait in a queue of its own until they are sent. */
+  readonly queues: boolean;
   /** Whether a link of this kind can be in a bridge. */
   readonly bridgeable: boolean;
   /** Whether it stays in the namespace in which it was made. */
@@ -39,6 +41,7 @@ const ETHERNET: Kind = {
   minMtu: 68,
   maxMtu: 65535,
   txQueueLength: 1000,
+  queues: false,
   bridgeable: true,
   immovable: false,
 };
@@ -58,7 +61,14 @@ const KINDS: Readonly<Record<string, Kind>> = {
   veth: { ...ETHERNET, carrier: 'peer' },
   bridge: { ...ETHERNET, carrier: 'ports', bridgeable: false, immovable: true },
   dummy: { ...ETHERNET, flags: IFF.BROADCAST | IFF.NOARP, minMtu: 0, maxMtu: 0 },
-  ifb: { ...ETHERNET, flags: IFF.BROADCAST | IFF.NOARP, txQueueLength: 32, minMtu: 0, maxMtu: 0 },
+  ifb: {
+    ...ETHERNET,
+    flags: IFF.BROADCAST | IFF.NOARP,
+    txQueueLength: 32,
+    queues: true,
+    minMtu: 0,
+    maxMtu: 0,
+  },
   vlan: { ...ETHERNET, carrier: 'lower', minMtu: 0 },
   macvlan: { ...ETHERNET, carrier: 'lower' },
   ipvlan: { ...ETHERNET, carrier: 'lower', bridgeable: false },

@@ -129,6 +129,7 @@ function register(
     group: a.group ?? 0,
     altNames: [],
     vlans: [],
+    wasUp: false,
     ipv6Ready: false,
     hasElected: name === 'bridge' && a.address !== undefined,
     ...initialState(name),

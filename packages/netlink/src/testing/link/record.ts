@@ -55,6 +55,8 @@ export interface LinkRecord {
   readonly carrier: boolean;
   /** As the kernel last noticed; a link that is not up is shown as down whatever this says. */
   readonly operstate: Operstate;
+  /** Whether it ever was up, and so has a queueing discipline. */
+  readonly wasUp: boolean;
   /** Whether IPv6 has begun on it. */
   readonly ipv6Ready: boolean;
 }

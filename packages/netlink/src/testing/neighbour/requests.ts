@@ -69,7 +69,9 @@ function addNeighbour(namespace: Namespace, message: NeighbourMessage, flags: nu
     refuse('EINVAL', 'Invalid link address');
   if (old === undefined) {
     if ((flags & NLM_F.CREATE) === 0) refuse('ENOENT');
-    if ((message.state & VALID) !== 0 && a.linkAddress === undefined) refuse('EINVAL');
+    if ((message.state & VALID) !== 0 && a.linkAddress === undefined) {
+      refuse('EINVAL', 'No link layer address given');
+    }
     if (!link.up && (message.state & NUD.PERMANENT) === 0) refuse('ENETDOWN');
   } else if ((flags & NLM_F.EXCL) !== 0) {
     refuse('EEXIST');
