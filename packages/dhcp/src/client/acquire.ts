@@ -1,10 +1,11 @@
 /** Getting a lease: discover, offer, request, acknowledgement; then a look whether the address is free. */
-import { Addr } from '@heddle/netaddr';
+import { Addr, type Mac } from '@heddle/netaddr';
 import { DhcpError } from '../dhcp-error.ts';
 import { exchange } from './exchange.ts';
 import { type Lease, leaseOf } from './lease.ts';
 import type { Client, LinkChannel, Received } from './ports.ts';
-import { decline, discover, EVERYBODY, giveBack, select } from './requests.ts';
+import { throwBack } from './release.ts';
+import { decline, discover, EVERYBODY, select } from './requests.ts';
 import { doublingWaits } from './waits.ts';
 
 /** What may be said about the lease that is wanted. */
@@ -34,7 +35,7 @@ export async function acquire(client: Client, options: AcquireOptions): Promise<
     if (lease === undefined) continue;
     const address = lease.prefix.addr;
     if (timing.probe === 0 || (inUse && wish?.equals(address))) return lease;
-    const holder = await channel.probe(address, timing.probe, signal);
+    const holder = await holderOf(client, channel, lease, signal);
     if (holder === undefined) return lease;
     conflicts += 1;
     log(`${address}, which ${lease.server} leased, is in use by ${holder}: declined`);
@@ -45,6 +46,21 @@ export async function acquire(client: Client, options: AcquireOptions): Promise<
     if (conflicts > 1) await clock.sleep(AFTER_CONFLICT, signal);
   }
   throw new DhcpError('DHCP_NO_ANSWER', 'no more tries');
+}
+
+/** Who has the leased address already. Whoever loses patience meanwhile has no use for the lease. */
+async function holderOf(
+  client: Client,
+  channel: LinkChannel,
+  { prefix, server, serverMac }: Lease,
+  signal: AbortSignal,
+): Promise<Mac | undefined> {
+  try {
+    return await channel.probe(prefix.addr, client.timing.probe, signal);
+  } catch (error) {
+    throwBack(client, channel, { address: prefix.addr, server, mac: serverMac });
+    throw error;
+  }
 }
 
 const AFTER_CONFLICT = 10_000;
@@ -86,9 +102,7 @@ async function askOnce(client: Client, round: Round): Promise<Lease | undefined>
       try {
         return judgeSelected(received, since, server);
       } catch (error) {
-        const attempt = { xid: received.message.xid, elapsed: clock.now() - round.began };
-        const to = { from: address, to: server, mac: received.mac };
-        round.channel.send(giveBack(client, attempt, address, server), to);
+        throwBack(client, round.channel, { address, server, mac: received.mac });
         throw error;
       }
     },

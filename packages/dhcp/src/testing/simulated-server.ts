@@ -18,6 +18,8 @@ export class SimulatedServer {
   /** Who has what until when, in milliseconds. */
   readonly leases = new Map<string, { readonly address: Addr; readonly until: number }>();
   readonly declined = new Set<string>();
+  /** What it offered last, by client: nobody else is offered that. */
+  readonly #offers = new Map<string, Addr>();
   /** The types of the messages that it got, in order. */
   readonly seen: string[] = [];
   /** Whether it is there. */
@@ -47,15 +49,19 @@ export class SimulatedServer {
     switch (messageType) {
       case 'discover': {
         const address = this.#choose(client, requestedAddress, now);
-        return address && this.#reply(message, 'offer', address);
+        if (address === undefined) return undefined;
+        this.#offers.set(client, address);
+        return this.#reply(message, 'offer', address);
       }
       case 'request':
         return this.#request(message, client, now);
       case 'release':
+        this.#offers.delete(client);
         if (this.leases.get(client)?.address.equals(message.ciaddr)) this.leases.delete(client);
         return undefined;
       case 'decline':
         this.leases.delete(client);
+        this.#offers.delete(client);
         if (requestedAddress !== undefined) this.declined.add(`${requestedAddress}`);
         return undefined;
       default:
@@ -68,17 +74,16 @@ export class SimulatedServer {
     const wanted = options.requestedAddress ?? ciaddr;
     const isFree = this.#choose(client, wanted, now)?.equals(wanted) === true;
     if (this.refuses || !isFree) return this.#reply(message, 'nak', Addr.ZERO4);
+    this.#offers.delete(client);
     this.leases.set(client, { address: wanted, until: now + this.settings.leaseTime * 1000 });
     return this.#reply(message, 'ack', wanted);
   }
 
   /** The client's own address, else the one that it wishes, else the first that is free. */
   #choose(client: string, wish: Addr | undefined, now: number): Addr | undefined {
-    const taken = new Set(
-      [...this.leases]
-        .filter(([who, { until }]) => who !== client && until > now)
-        .map(([, { address }]) => `${address}`),
-    );
+    const leases = [...this.leases].filter(([, { until }]) => until > now);
+    const others = [...leases.map(([who, { address }]) => [who, address] as const), ...this.#offers];
+    const taken = new Set(others.filter(([who]) => who !== client).map(([, address]) => `${address}`));
     const free = this.settings.pool.filter((text) => !taken.has(text) && !this.declined.has(text));
     const own = this.leases.get(client)?.address;
     const found = [own, wish].find((each) => each !== undefined && free.includes(`${each}`));
