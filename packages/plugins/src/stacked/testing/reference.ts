@@ -86,10 +86,15 @@ function requestOf(
   scene: StackedScene,
   container: Container,
   more: LabConfig = {},
-  args?: string,
+  args = '',
 ): LabRequest & { readonly config: { readonly cniVersion: string } } {
-  const config = { cniVersion: '1.0.0', ...scene.config({ ipam: STATIC, ...more }) };
-  return { config, container, ...(args !== undefined && { args }) };
+  const { prevResult, ...rest } = more;
+  return {
+    config: { cniVersion: '1.0.0', ...scene.config({ ipam: STATIC, ...rest }) },
+    container,
+    args,
+    prevResult,
+  };
 }
 
 /** One ADD each, in the same surroundings: same result, same link, addresses and routes. */
