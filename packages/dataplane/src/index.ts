@@ -1,4 +1,18 @@
 export { parseConditions } from './conditions.ts';
+export { DBusError } from './dbus/dbus-error.ts';
+export {
+  addFirewall,
+  checkFirewall,
+  detectFirewall,
+  type FirewallBackend,
+  type FirewallOptions,
+  type FirewallSurroundings,
+  gcFirewall,
+  removeFirewall,
+  SYSTEM_BUS,
+} from './firewall/firewall.ts';
+export type { Isolation } from './firewall/forward-rules.ts';
+export { requireFirewall } from './firewall/requirements.ts';
 export { IptablesError, isIptablesUsable } from './iptables/nat-table.ts';
 export { programsIn } from './iptables/programs.ts';
 export {

@@ -69,8 +69,14 @@ import { BASE_CHAINS, TABLES } from './numbers.ts';
 /** The address family of sets and addresses. */
 export type Family = 4 | 6;
 
-/** The table that holds everything of this file. */
+/** The table that holds everything of this file, and the parts of the firewall. */
 export const NAT = TABLES.nat;
+/** That table itself. */
+export const TABLE = table({
+  family: NAT.family,
+  name: NAT.table,
+  comment: 'Heddle: published ports, masquerading and firewall of pods',
+});
 /** The version of the structure, as the comment of the rule in `prerouting`. */
 const LAYOUT = 'layout 1';
 
@@ -111,13 +117,7 @@ export async function hasStructure({ nft }: KernelSession): Promise<boolean> {
 /** The changes that build the structure; what it holds already stays. */
 export function structure(): readonly NftChange[] {
   return [
-    add(
-      table({
-        family: NAT.family,
-        name: NAT.table,
-        comment: 'Heddle: published ports and masquerading of pods',
-      }),
-    ),
+    add(TABLE),
     ...[PORTS, ADDRESS_PORTS, PORT_RETURN, MASQUERADE, HOME].flatMap((each) => [add(each[4]), add(each[6])]),
     ...[...CHAINS, CONDITIONAL_PORTS].map(add),
     ...CHAINS.map(flush),

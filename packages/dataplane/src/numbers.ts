@@ -5,7 +5,7 @@
 
 /** Tables of ours in nftables. */
 export const TABLES = {
-  /** Address translation, for IPv4 and IPv6. */
+  /** Address translation and the firewall, for IPv4 and IPv6. */
   nat: { family: 'inet', table: 'heddle' },
   /** What may enter a bridge. */
   bridge: { family: 'bridge', table: 'heddle' },
@@ -22,6 +22,8 @@ export const BASE_CHAINS = {
   prerouting: { type: 'nat', hook: 'prerouting', priority: -100 },
   /** What the node itself sends gets its destination (NF_IP_PRI_NAT_DST). */
   output: { type: 'nat', hook: 'output', priority: -100 },
+  /** What the node passes on (NF_IP_PRI_FILTER): the firewall. */
+  forward: { type: 'filter', hook: 'forward', priority: 0 },
   /** What leaves gets its source (NF_IP_PRI_NAT_SRC). */
   postrouting: { type: 'nat', hook: 'postrouting', priority: 100 },
   /** In the bridge's table, before all else (NF_BR_PRI_NAT_DST_BRIDGED). */

@@ -4,6 +4,7 @@ import { bandwidth } from './bandwidth/index.ts';
 import { bridge } from './bridge/index.ts';
 import { dhcp } from './dhcp/index.ts';
 import { dummy } from './dummy/index.ts';
+import { firewall } from './firewall/index.ts';
 import { hostDevice } from './host-device/index.ts';
 import { hostLocal } from './host-local/index.ts';
 import { ipvlan } from './ipvlan/index.ts';
@@ -24,6 +25,7 @@ export const PLUGINS: ReadonlyMap<string, Plugin> = new Map(
     bridge,
     dhcp,
     dummy,
+    firewall,
     hostDevice,
     hostLocal,
     ipvlan,

@@ -47,7 +47,7 @@ export async function changeTables(
 }
 
 /**
- * Changes tables of iptables-nft, and what belongs to them, in one transaction.
+ * Changes tables of iptables-nft, and what belongs to them, in one transaction. `alongside` is asked before any `plan`.
  *
  * @returns the changes that only the programs can make
  */
