@@ -17,6 +17,7 @@ import { staticPlugin } from './static/index.ts';
 import { tap } from './tap/index.ts';
 import { tuning } from './tuning/index.ts';
 import { vlan } from './vlan/index.ts';
+import { vrf } from './vrf/index.ts';
 
 /** Every plugin that is built in. */
 export const PLUGINS: ReadonlyMap<string, Plugin> = new Map(
@@ -38,5 +39,6 @@ export const PLUGINS: ReadonlyMap<string, Plugin> = new Map(
     tap,
     tuning,
     vlan,
+    vrf,
   ].map((plugin) => [plugin.type, plugin]),
 );

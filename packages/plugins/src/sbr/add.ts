@@ -5,18 +5,9 @@ import { ROUTING_TABLES } from '@heddle/dataplane';
 import { Prefix } from '@heddle/netaddr';
 import { type Change, type KernelSession, NetlinkError, type Route } from '@heddle/netlink';
 import { withNetnsLock } from '../interface/netns-lock.ts';
+import { freeTables, leavesBy, MAIN_TABLE, onLinkFirst } from '../interface/route-tables.ts';
 import { gatewaysOf, type SbrConfig } from './config.ts';
-import {
-  freeTables,
-  MAIN_TABLE,
-  type MainPlan,
-  onLinkFirst,
-  planMain,
-  planSources,
-  type SourcePlan,
-  sourceRule,
-  specOf,
-} from './plan.ts';
+import { type MainPlan, planMain, planSources, type SourcePlan, sourceRule } from './plan.ts';
 import { type Source, sourcesOf } from './sources.ts';
 
 type Call = AddCall<SbrConfig>;
@@ -63,11 +54,6 @@ async function addRules(call: Call, sources: readonly Source[], table: number): 
   );
 }
 
-/** Whether a route leaves by the link, and by no other. */
-function leavesBy({ link, nexthops }: Route, index: number): boolean {
-  return nexthops === undefined ? link === index : nexthops.every((hop) => hop.link === index);
-}
-
 async function addTables({ container, undo }: Call, plans: readonly SourcePlan[]): Promise<void> {
   const { rules, routes } = container;
   const changes: Change[] = [];
@@ -98,7 +84,7 @@ async function changeMain({ container, undo }: Call, { remove, add }: MainPlan):
 /** Never by replacing: of IPv6, that would take the route of another link. */
 async function restore({ routes }: KernelSession, route: Route): Promise<void> {
   try {
-    await routes.append(specOf(route));
+    await routes.append(route);
   } catch (error) {
     if (!NetlinkError.is(error, 'EEXIST')) throw error;
   }

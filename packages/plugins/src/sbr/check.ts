@@ -3,6 +3,7 @@ import type { CheckCall } from '@heddle/cni/plugin';
 import { type Addr, Prefix } from '@heddle/netaddr';
 import type { Route } from '@heddle/netlink';
 import { type Findings, reportDrift, requirePrevResult } from '../interface/findings.ts';
+import { gatewaysIn } from '../interface/route-tables.ts';
 import { gatewaysOf, type SbrConfig } from './config.ts';
 import { type FoundRule, findRules } from './rules-of.ts';
 import { type Source, sourcesOf } from './sources.ts';
@@ -42,10 +43,6 @@ function checkTable({ rule, routes }: FoundRule, { prefix }: Source, gateway: Ad
     ...(prefix.isSingle || has(({ dst }) => dst.equals(network)) ? [] : [missing(`${network}`)]),
     ...(gateway === undefined || has(isDefault) ? [] : [missing(`${defaultFor(prefix)} via ${gateway}`)]),
   ];
-}
-
-function gatewaysIn({ gateway, via, nexthops = [] }: Route): readonly Addr[] {
-  return [{ gateway, via }, ...nexthops].flatMap((hop) => hop.gateway ?? hop.via ?? []);
 }
 
 function defaultFor({ family }: Prefix): Prefix {

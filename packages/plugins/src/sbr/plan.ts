@@ -6,6 +6,7 @@
 import { ROUTE_PROTOCOL } from '@heddle/dataplane';
 import { type Addr, Prefix } from '@heddle/netaddr';
 import type { Route, RouteSpec, RuleSpec } from '@heddle/netlink';
+import { gatewaysIn, isOnLink, onLinkFirst } from '../interface/route-tables.ts';
 import type { Gateways } from './config.ts';
 import type { Source } from './sources.ts';
 
@@ -50,7 +51,7 @@ export function planSources(
     const hasDefault = copied.some(({ dst }) => dst.bits === 0);
     const own: RouteSpec[] =
       gateway === undefined || hasDefault ? [] : [{ dst: defaultOf(source), gateway, link, table }];
-    const all = [...copied.map((route) => ({ ...specOf(route), table })), ...own];
+    const all = [...copied.map((route) => ({ ...route, table })), ...own];
     return {
       source,
       rule: sourceRule(source, table),
@@ -89,55 +90,6 @@ export function planMain(
   };
 }
 
-/** A route as it is made again, in the table that it is in. */
-export function specOf(route: Route): RouteSpec {
-  const {
-    dst,
-    src,
-    gateway,
-    via,
-    link,
-    source,
-    metric,
-    table,
-    scope,
-    protocol,
-    type,
-    onlink,
-    metrics,
-    nexthops,
-  } = route;
-  return {
-    dst,
-    src,
-    gateway,
-    via,
-    link,
-    source,
-    metric,
-    table,
-    scope,
-    protocol,
-    type,
-    onlink,
-    metrics,
-    ...(nexthops && { nexthops }),
-  };
-}
-
-/**
- * The first tables from `first` that nothing refers to.
- *
- * @param used the tables of rules and of routes
- */
-export function freeTables(first: number, count: number, used: ReadonlySet<number>): readonly number[] {
-  const free: number[] = [];
-  for (let table = first; free.length < count; table++) {
-    if (!used.has(table) && !RESERVED.has(table)) free.push(table);
-  }
-  return free;
-}
-
 /**
  * Whether a route has to do with an address: by a gateway or preferred source in its network, or because it has
  * neither; also when they are in nobody's network, as with gateways outside of all.
@@ -154,26 +106,9 @@ function isOtherDefault(route: Route, gateway: Addr): boolean {
   return route.dst.bits === 0 && !gatewaysIn(route).some((each) => each.equals(gateway));
 }
 
-function gatewaysIn({ gateway, via, nexthops = [] }: Route): readonly Addr[] {
-  return [{ gateway, via }, ...nexthops].flatMap((hop) => hop.gateway ?? hop.via ?? []);
-}
-
-/** Routes in an order in which they can be made: a gateway is only accepted when it can be reached. */
-export function onLinkFirst<R extends Route | RouteSpec>(routes: readonly R[]): readonly R[] {
-  return [...routes.filter(isOnLink), ...routes.filter((route) => !isOnLink(route))];
-}
-
-function isOnLink({ gateway, via, nexthops }: RouteSpec | Route): boolean {
-  return gateway === undefined && via === undefined && nexthops === undefined;
-}
-
 function defaultOf({ prefix }: Source): Prefix {
   return prefix.family === 4 ? Prefix.DEFAULT4 : Prefix.DEFAULT6;
 }
 
-/** RT_TABLE_MAIN — linux/rtnetlink.h */
-export const MAIN_TABLE = 254;
 /** linux/rtnetlink.h */
 const RT_SCOPE_LINK = 253;
-/** RT_TABLE_DEFAULT, RT_TABLE_MAIN, RT_TABLE_LOCAL — linux/rtnetlink.h */
-const RESERVED: ReadonlySet<number> = new Set([0, 253, 254, 255]);
