@@ -1,5 +1,7 @@
 import type { NetnsHandle } from '@heddle/sys';
+import type { Flow } from '../conntrack/flow.ts';
 import { type KernelSession, sessionOver } from '../session/session.ts';
+import { describe as describeFlow } from './conntrack/requests.ts';
 import { type Failure, Failures } from './core/failures.ts';
 import { fakeNetns } from './core/fake-netns.ts';
 import type { Machine } from './core/machine.ts';
@@ -87,6 +89,13 @@ export class FakeKernel {
   /** Makes every subscription in a namespace lose events: it is told to list afresh. */
   loseEvents(name: string): void {
     this.#namespace(name).notifier.overrun();
+  }
+
+  /** Adds a tracked connection to a namespace, as traffic would. */
+  addFlow(name: string, flow: Flow): void {
+    const namespace = this.#namespace(name);
+    namespace.flows = [...namespace.flows, flow];
+    namespace.notifier.publish('conntrackNew', describeFlow(flow));
   }
 
   /** The frames that were sent out of links of a namespace, in order. */

@@ -4,6 +4,8 @@ import { bridgeCases } from './bridges.ts';
 import type { Case } from './case.ts';
 import { linkCases } from './links.ts';
 import { neighbourCases } from './neighbours.ts';
+import { nftElementCases } from './nft-elements.ts';
+import { nftRuleCases } from './nft-rules.ts';
 import { routeCases } from './routes.ts';
 import { ruleCases } from './rules.ts';
 import { sessionCases } from './session.ts';
@@ -18,6 +20,8 @@ export const CONTRACT: Readonly<Record<string, readonly Case[]>> = {
   rules: ruleCases,
   neighbours: neighbourCases,
   'traffic control': trafficCases,
+  'nftables rules': nftRuleCases,
+  'nftables elements': nftElementCases,
   'sysctls and events': sessionCases,
 };
 

@@ -42,6 +42,6 @@ export class Failures {
       if (each !== met) return [each];
       return each.left > 1 ? [{ ...each, left: each.left - 1 }] : [];
     });
-    throw new Refusal(met.failure.errno, met.failure.message);
+    throw new Refusal(met.failure.errno, { text: met.failure.message });
   }
 }

@@ -1,9 +1,11 @@
+import type { Flow } from '../../conntrack/flow.ts';
 import { RT_TABLE } from '../../route/codec.ts';
 import type { ClassMessage, FilterMessage, QdiscMessage } from '../../tc/codec.ts';
 import type { AddressRecord } from '../address/record.ts';
 import type { FdbRecord } from '../bridge/fdb.ts';
 import type { LinkRecord } from '../link/record.ts';
 import type { NeighbourRecord } from '../neighbour/record.ts';
+import { EMPTY_RULESET, type Ruleset } from '../nft/records.ts';
 import type { RouteRecord } from '../route/record.ts';
 import { defaultRules, type RuleRecord } from '../rule/record.ts';
 import { Settings } from '../sysctl/settings.ts';
@@ -28,6 +30,9 @@ export class Namespace {
   qdiscs: readonly QdiscMessage[] = [];
   classes: readonly ClassMessage[] = [];
   filters: readonly FilterMessage[] = [];
+  ruleset: Ruleset = EMPTY_RULESET;
+  /** Tracked connections: those that a test put here. */
+  flows: readonly Flow[] = [];
   neighbours: readonly NeighbourRecord[] = [];
   /** Routing tables that have come into being, as `family table`: those of IPv4 with their first route. */
   readonly tables = new Set([`6 ${RT_TABLE.MAIN}`, `6 ${RT_TABLE.LOCAL}`]);

@@ -22,7 +22,9 @@ export class ReplyQueue {
 
   /** Success, or why there is none. The request is not repeated, as NETLINK_CAP_ACK has it. */
   acknowledge({ header }: Framed, refusal?: Refusal): void {
-    const told = refusal?.text === undefined ? undefined : encode(extendedAck, { message: refusal.text });
+    const { text, offset } = refusal ?? {};
+    const says = text !== undefined || offset !== undefined;
+    const told = says ? encode(extendedAck, { message: text, offset }) : undefined;
     const head = encode(nlmsgerr, { error: refusal === undefined ? 0 : -refusal.errnum, request: header });
     const body = new Uint8Array(head.length + (told?.length ?? 0));
     body.set(head);
