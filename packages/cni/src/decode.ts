@@ -69,7 +69,11 @@ export function decodeValue<S extends v.GenericSchema>(schema: S, value: unknown
   return { ok: false, problems: [problemOf(first), ...rest.map((issue) => problemOf(issue))] };
 }
 
-function configError(problems: readonly [Problem, ...Problem[]], options: DecodeConfigOptions): ConfigError {
+/** The error for the first of several problems; the others are in its details. */
+export function configError(
+  problems: readonly [Problem, ...Problem[]],
+  options: DecodeConfigOptions,
+): ConfigError {
   const [{ path, text, expected, received, hint }, ...others] = problems;
   const place = dottedPath(path);
   const notes = [

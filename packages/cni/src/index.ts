@@ -13,6 +13,7 @@ export {
 } from './attachment.ts';
 export { CNI_CODE, type CniCodeName, codeForHeddleError, codeName } from './codes.ts';
 export { type DecodeConfigOptions, decodeConfig } from './decode.ts';
+export { decodeLeniently, type LenientlyDecoded } from './decode-leniently.ts';
 export { type DeriveOptions, deriveStdin, type PrevResultSource, prevResultFor } from './derive.ts';
 export {
   COMMANDS,

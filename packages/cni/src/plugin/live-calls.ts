@@ -4,7 +4,9 @@ import type { NetnsHandle } from '@heddle/sys';
 import { loadArgs } from '../args.ts';
 import type { AttachmentId } from '../attachment.ts';
 import { decodeConfig } from '../decode.ts';
+import { decodeLeniently } from '../decode-leniently.ts';
 import type { Command } from '../environment.ts';
+import { toCniError } from '../errors.ts';
 import type { JsonObject } from '../json-value.ts';
 import type { Result } from '../result.ts';
 import type { AddCall, AttachmentCall, BaseCall, DelCall, IpamDelegate } from './calls.ts';
@@ -34,10 +36,7 @@ export class LiveCall implements BaseCall<unknown> {
     this.command = run.command;
     this.network = request.network;
     this.cniVersion = request.cniVersion;
-    this.config = decodeConfig(plugin.config, request.raw, {
-      what: `${plugin.type} configuration`,
-      source: { text: request.text, path: [] },
-    });
+    this.config = readConfig(run);
     this.raw = request.raw;
     this.stdin = request.stdin;
     this.path = run.invocation.path;
@@ -79,7 +78,7 @@ class LiveAttachmentCall extends LiveCall implements AttachmentCall<unknown> {
     this.attachment = { network: request.network, containerID: this.containerID, ifName: this.ifName };
     this.netnsPath = invocation.netns;
     this.cniArgs = invocation.args;
-    this.args = plugin.argKeys === undefined ? {} : loadArgs(invocation.args, plugin.argKeys);
+    this.args = plugin.argKeys === undefined ? {} : readArgs(run, plugin.argKeys);
     const prevResult = readPrevResult(run);
     if (prevResult !== undefined) this.prevResult = prevResult;
   }
@@ -110,4 +109,27 @@ export class LiveDelCall extends LiveAttachmentCall implements DelCall<unknown> 
   get container(): KernelSession | undefined {
     return this.sessions.containerIfPresent;
   }
+}
+
+/** The configuration; for taking something down what is not valid in it is left out, and warned of. */
+function readConfig({ plugin, command, request, warn }: Run): unknown {
+  const options = { what: `${plugin.type} configuration`, source: { text: request.text, path: [] } };
+  if (!takesDown(command)) return decodeConfig(plugin.config, request.raw, options);
+  const { output, ignored } = decodeLeniently(plugin.config, request.raw, options);
+  for (const problem of ignored) warn(`${plugin.type}: ${problem}; going on without it`);
+  return output;
+}
+
+function readArgs({ plugin, command, invocation, warn }: Run, keys: readonly string[]) {
+  try {
+    return loadArgs(invocation.args, keys);
+  } catch (error) {
+    if (!takesDown(command)) throw error;
+    warn(`${plugin.type}: ${toCniError(error).message}; going on without CNI_ARGS`);
+    return {};
+  }
+}
+
+function takesDown(command: Command): boolean {
+  return command === 'DEL' || command === 'GC';
 }

@@ -259,6 +259,25 @@ test('DEL goes on without a prevResult that it cannot read; ADD and CHECK refuse
   assert.match(check.json.msg, /could not parse prevResult/);
 });
 
+test('DEL goes on without members and arguments that are not valid; ADD and CHECK refuse them', async () => {
+  let seen: unknown;
+  const del: Verbs['del'] = async ({ config }) => {
+    seen = config;
+  };
+  const outcome = await call(
+    { del, argKeys: ['MAC'] },
+    { CNI_COMMAND: 'DEL', CNI_ARGS: 'FOO=BAR' },
+    { mtu: 'x' },
+  );
+  assert.equal(outcome.exitCode, 0);
+  assert.deepEqual(seen, { mtu: 0 });
+  assert.match(
+    outcome.stderr,
+    /mtu: expected .*going on without it\n.*unknown args.*going on without CNI_ARGS/,
+  );
+  assert.equal((await call({}, { CNI_COMMAND: 'CHECK' }, { mtu: 'x' })).json.code, 7);
+});
+
 test('CNI_ARGS are parsed only for a plugin that declares keys, and then strictly', async () => {
   const bad = { CNI_ARGS: 'FOO=BAR' };
   assert.equal((await call({}, bad)).exitCode, 0);
