@@ -7,7 +7,6 @@ import {
   closeSync,
   copyFileSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   renameSync,
   rmSync,
@@ -15,6 +14,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { makeOpenDirectory } from './open-directory.ts';
 import type { Content, Step } from './plan.ts';
 import { formatRecord } from './record.ts';
 
@@ -47,7 +47,7 @@ function applyStep(step: Step): void {
 
 /** @param make makes what is to be at `path`, under the name that it is given */
 function appear(path: string, make: (draft: string) => void): void {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
+  makeOpenDirectory(dirname(path));
   // A draft that a killed installation left is overwritten by the next one.
   const draft = join(dirname(path), `.${basename(path)}.heddle-draft`);
   rmSync(draft, { force: true });

@@ -1,9 +1,10 @@
 /** The record and the lock of a plugin directory. */
-import { mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { flock, O, openFile } from '@heddle/sys';
 import { EXIT } from '../exit-codes.ts';
 import { CommandError } from '../output/report-error.ts';
+import { makeOpenDirectory } from './open-directory.ts';
 import { EMPTY_RECORD, type InstallRecord, parseRecord, RECORD_NAME } from './record.ts';
 
 /**
@@ -27,7 +28,7 @@ export function readRecord(directory: string): InstallRecord {
  * @throws {CommandError} when another one is at work
  */
 export function installLock(directory: string): Disposable {
-  mkdirSync(directory, { recursive: true, mode: 0o755 });
+  makeOpenDirectory(directory);
   const lock = openFile(directory, O.RDONLY | O.DIRECTORY);
   if (flock(lock, 'exclusive', { nonblocking: true })) return lock;
   lock.close();
