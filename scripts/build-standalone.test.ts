@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { buildStandalone, bundleContents } from './build-standalone.ts';
 
+/** What every call of every plugin loads may be from these. */
 const ALLOWED = [
   /^packages\/(errors|netaddr|wire|sys|netlink|cni|ipam|dataplane|plugins|standalone)\/src\//,
   /^node_modules\/(valibot|jsonc-parser)\//,
@@ -20,23 +21,32 @@ describe('the plugins’ program', () => {
     program = resolve(buildStandalone(), 'heddle-cni');
   });
 
-  test('holds only what a plugin needs', () => {
-    const { inputs } = bundleContents();
-    const modules = Object.keys(inputs);
+  test('loads at its start only what every plugin needs', () => {
+    const modules = loadedAtStart();
     assert.ok(modules.length > 50, `${modules.length} modules`);
     assert.deepEqual(
       modules.filter((path) => !ALLOWED.some((pattern) => pattern.test(path))),
       [],
     );
+  });
+
+  test('holds nothing else than what plugins need, the client and the daemon of dhcp included', () => {
+    const modules = Object.keys(bundleContents().inputs);
+    const allowed = [...ALLOWED, /^packages\/dhcp\/src\//];
     assert.deepEqual(
-      modules.filter((path) => /\/testing\/|\.test\.ts$/.test(path)),
+      modules.filter(
+        (path) => !allowed.some((pattern) => pattern.test(path)) || /\/testing\/|\.test\.ts$/.test(path),
+      ),
       [],
     );
   });
 
-  test('loads only light modules of the runtime', () => {
-    const imported = Object.values(bundleContents().inputs).flatMap(({ imports }) =>
-      imports.flatMap(({ path, external }) => (external === true ? [path.replace(/^node:/, '')] : [])),
+  test('loads at its start only light modules of the runtime', () => {
+    const { inputs } = bundleContents();
+    const imported = loadedAtStart().flatMap((module) =>
+      (inputs[module]?.imports ?? []).flatMap(({ path, external, kind }) =>
+        external === true && kind !== 'dynamic-import' ? [path.replace(/^node:/, '')] : [],
+      ),
     );
     assert.deepEqual(
       [...new Set(imported)].filter((name) => !ALLOWED_BUILTINS.includes(name)),
@@ -74,3 +84,18 @@ describe('the plugins’ program', () => {
     assert.match(unknown.stderr, /holds the CNI plugins .*bridge,/);
   });
 });
+
+/** The modules that the program loads before it looks at what is asked: all but those behind `import()`. */
+function loadedAtStart(): readonly string[] {
+  const { inputs } = bundleContents();
+  const seen = new Set<string>();
+  const visit = (path: string): void => {
+    if (seen.has(path)) return;
+    seen.add(path);
+    for (const { path: next, external, kind } of inputs[path]?.imports ?? []) {
+      if (external !== true && kind !== 'dynamic-import') visit(next);
+    }
+  };
+  visit('packages/standalone/src/main.ts');
+  return [...seen];
+}

@@ -14,7 +14,7 @@ export interface BundleContents {
 /** One module. What it imports is `external` when the runtime brings it. */
 export interface BundledModule {
   readonly bytes: number;
-  readonly imports: readonly { readonly path: string; readonly external?: boolean }[];
+  readonly imports: readonly { readonly path: string; readonly kind: string; readonly external?: boolean }[];
 }
 
 const OUT = 'build/plugins';

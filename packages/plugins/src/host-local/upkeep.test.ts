@@ -85,9 +85,11 @@ describe('GC', () => {
       inflight: [attachment('busy')],
     };
     const { stderr } = await lab.ok(request);
-    assert.deepEqual(lab.reservations(), ['10.1.2.2', '10.1.2.5', '10.1.2.7']);
+    // An old reservation without an interface may belong to the ADD that is under way.
+    assert.deepEqual(lab.reservations(), ['10.1.2.2', '10.1.2.5', '10.1.2.6', '10.1.2.7']);
     assert.match(stderr, /reclaimed 10\.1\.2\.8/);
-    await lab.ok(request);
+    await lab.ok({ ...request, inflight: [] });
+    assert.deepEqual(lab.reservations(), ['10.1.2.2', '10.1.2.5']);
   });
 
   test('while ADDs run never frees an address that was given after it began', async () => {
