@@ -10,6 +10,7 @@ import { buildStandalone, bundleContents } from './build-standalone.ts';
 /** What every call of every plugin loads may be from these. */
 const ALLOWED = [
   /^packages\/(errors|netaddr|wire|sys|netlink|cni|ipam|dataplane|plugins|standalone)\/src\//,
+  /^packages\/dhcp\/src\/places\.ts$/,
   /^node_modules\/(valibot|jsonc-parser)\//,
 ];
 /** Of the modules of the runtime: no servers, no streams of the network, no threads, nothing that takes long to load. */
