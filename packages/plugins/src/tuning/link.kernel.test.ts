@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { Mac } from '@heddle/netaddr';
+import { hostDevice } from '../host-device/index.ts';
 import { Sabotage } from '../testing/index.ts';
 import { ORIGINAL_MAC, TuningScene } from './testing.ts';
 
@@ -211,15 +213,25 @@ describe('the backup', () => {
     assert.equal((await links.get('net1')).mtu, 1500);
   });
 
-  test('an interface is itself again when it goes back to the host (containernetworking/plugins#493)', async () => {
-    using scene = await TuningScene.create();
-    const settings = { mtu: 1400, mac: MAC, promisc: true };
-    await scene.lab.add(scene.request(settings));
-    await scene.lab.del(scene.request(settings));
-    const { container, lab } = scene;
-    await container.session.links.set('eth0', { up: false });
-    await container.session.links.set('eth0', { netns: lab.host.session.handle });
-    const { mtu, mac, promiscuity } = await lab.host.session.links.get('eth0');
+  test('a device of the host is itself again when it comes back (containernetworking/plugins#493)', async () => {
+    using scene = await TuningScene.create([hostDevice]);
+    const { host } = scene.lab;
+    const peer = { name: 'hdd1' };
+    await host.session.links.add({
+      name: 'hdd0',
+      kind: 'veth',
+      mac: Mac.parse(ORIGINAL_MAC),
+      up: true,
+      peer,
+    });
+    const device = { ...scene.request({}), config: { type: 'host-device', device: 'hdd0' }, ifName: 'net1' };
+    const tuned = { ...scene.request({ mtu: 1400, mac: MAC, promisc: true }), ifName: 'net1' };
+    const prevResult = await scene.lab.add({ ...device, prevResult: undefined });
+    await scene.lab.add({ ...tuned, prevResult });
+    assert.equal((await scene.container.session.links.get('net1')).mtu, 1400);
+    await scene.lab.del(tuned);
+    await scene.lab.del(device);
+    const { mtu, mac, promiscuity } = await host.session.links.get('hdd0');
     assert.deepEqual([mtu, `${mac}`, promiscuity], [1500, ORIGINAL_MAC, 0]);
   });
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type PluginHost, type PluginOutcome, serve } from '@heddle/cni/plugin';
+import { type Plugin, type PluginHost, type PluginOutcome, serve } from '@heddle/cni/plugin';
 import { Mac } from '@heddle/netaddr';
 import { type Link, openSession } from '@heddle/netlink';
 import { openNetns } from '@heddle/sys';
@@ -24,12 +24,21 @@ export class TuningScene implements Disposable {
     allowlist: join(this.directory, 'allowlist.conf'),
     cacheDir: join(this.directory, 'cache'),
   });
-  readonly lab = new PluginLab([this.#plugin]);
-  readonly container: Container = this.lab.container('dummy');
+  readonly lab: PluginLab;
+  readonly container: Container;
 
-  /** A node with one container, whose `eth0` has its other end, `hdv0`, on the host. */
-  static async create(): Promise<TuningScene> {
-    const scene = new TuningScene();
+  private constructor(others: readonly Plugin[]) {
+    this.lab = new PluginLab([this.#plugin, ...others]);
+    this.container = this.lab.container('dummy');
+  }
+
+  /**
+   * A node with one container, whose `eth0` has its other end, `hdv0`, on the host.
+   *
+   * @param others plugins that can be called as well
+   */
+  static async create(others: readonly Plugin[] = []): Promise<TuningScene> {
+    const scene = new TuningScene(others);
     const peer = { name: 'eth0', netns: scene.container.handle, mac: Mac.parse(ORIGINAL_MAC) };
     await scene.lab.host.session.links.add({ name: 'hdv0', kind: 'veth', up: true, peer });
     await scene.container.session.links.set('eth0', { up: true });
