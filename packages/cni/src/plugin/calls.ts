@@ -30,6 +30,13 @@ export interface BaseCall<C> {
   readonly ipam: IpamDelegate;
   readonly clock: Clock;
   readonly random: Random;
+  /**
+   * Another plugin, which does this one's work with a configuration made for it. Its `type` names the plugin,
+   * which is found on CNI_PATH and gets this call's environment.
+   *
+   * @example const result = await call.delegate({ ...call.raw, type: 'bridge' }).add();
+   */
+  delegate(config: JsonObject): Delegate;
   /** Opens the kernel as seen from another namespace than these two; the caller disposes of both. */
   openSession(netns: NetnsHandle): KernelSession;
   /** Tells the operator something on stderr, on a line of its own. */
@@ -99,14 +106,15 @@ export type GcOwner = OwnerTag | { readonly containerID: string; readonly ifName
 /** STATUS: find out whether ADD would work. */
 export type StatusCall<C> = BaseCall<C>;
 
-/** The address management plugin of a configuration, run as the specification asks. */
-export interface IpamDelegate {
-  /** `ipam.type`, or '' when the configuration has none. */
+/** Another plugin, run as the specification asks. */
+export interface Delegate {
+  /** Its `type`, or '' when the configuration names none. */
   readonly type: string;
   /**
-   * Runs its ADD. Its DEL is registered as undo beforehand, for a failed ADD may have reserved something too.
+   * Runs its ADD. Its DEL is registered as undo beforehand, for a failed ADD may have left something too.
    *
-   * @throws {CniError} its own error, or code 7 when it returned no address
+   * @returns its result in the newest form
+   * @throws {CniError} its own error
    */
   add(): Promise<Result>;
   del(): Promise<void>;
@@ -114,3 +122,6 @@ export interface IpamDelegate {
   gc(): Promise<void>;
   status(): Promise<void>;
 }
+
+/** The address management plugin of a configuration. Its ADD fails with code 7 when it gives no address. */
+export type IpamDelegate = Delegate;

@@ -103,3 +103,70 @@ test('a delegate of ours runs without a process, its failure undoing its own ste
   assert.deepEqual([json.code, json.msg], [11, 'full']);
   assert.deepEqual(log, ['undo c1', 'del c1']);
 });
+
+const front = definePlugin({
+  type: 'front',
+  kind: 'meta',
+  about: 'has another plugin do everything',
+  ...rest,
+  add: (call) => call.delegate({ ...call.raw, type: 'back', mtu: 1400 }).add(),
+  del: (call) => call.delegate({ ...call.raw, type: 'back' }).del(),
+});
+
+test('a plugin can hand its work to another one, with a configuration of its own', async () => {
+  const seen: PluginExecution[] = [];
+  const { json } = await run(front, (execution) => {
+    seen.push(execution);
+    return '{"cniVersion":"0.4.0","interfaces":[{"name":"eth0"}]}';
+  });
+  assert.deepEqual(json.interfaces, [{ name: 'eth0' }]);
+  assert.equal(seen[0]?.path, '/opt/cni/bin/back');
+  assert.deepEqual(JSON.parse(Buffer.from(seen[0]?.stdin ?? []).toString()), {
+    ...CONFIG,
+    type: 'back',
+    mtu: 1400,
+  });
+  assert.deepEqual(seen[0]?.env, ENV);
+});
+
+test('a plugin that fails at the work of another has its DEL run', async () => {
+  const commands: string[] = [];
+  const { json } = await run(front, ({ env, type }) => {
+    commands.push(String(env['CNI_COMMAND']));
+    if (env['CNI_COMMAND'] === 'ADD') throw new PluginError(type, { code: 7, msg: 'mtu is too large' });
+    return '';
+  });
+  assert.deepEqual([json.code, json.msg], [7, 'mtu is too large']);
+  assert.deepEqual(commands, ['ADD', 'DEL']);
+});
+
+test('a plugin of ours that does the work of another reads the configuration made for it', async () => {
+  const back = definePlugin({
+    type: 'back',
+    kind: 'main',
+    about: 'says what it was told',
+    ...rest,
+    config: v.object({ mtu: v.number() }),
+    add: async ({ config, cniVersion }) => ({ cniVersion, interfaces: [{ name: `mtu${config.mtu}` }] }),
+    del: nothing,
+  });
+  const own = new Map([['back', back]]);
+  const { json } = await run(front, () => assert.fail('a process was started'), {}, own);
+  assert.deepEqual(json.interfaces, [{ name: 'mtu1400' }]);
+});
+
+test('a plugin of ours that does the work of another must speak the version, too', async () => {
+  const back = definePlugin({
+    ...{ type: 'back', kind: 'main', about: 'is new', ...rest },
+    versions: ['1.1.0'],
+    add: async () => assert.fail('called'),
+    del: nothing,
+  });
+  const { json } = await run(
+    front,
+    () => assert.fail('a process was started'),
+    {},
+    new Map([['back', back]]),
+  );
+  assert.deepEqual([json.code, json.msg], [1, 'incompatible CNI versions']);
+});

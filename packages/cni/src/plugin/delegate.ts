@@ -1,50 +1,89 @@
 /**
- * Delegation to an address management plugin (specification 1.1.0, section 4). The delegate is found on
- * CNI_PATH and gets the unchanged configuration and environment; where the binary found is one of ours its
- * code runs right here.
+ * Delegation (specification 1.1.0, section 4): a plugin has another one do part of its work, or all of it. The
+ * delegate is found on CNI_PATH and gets the same environment, and either the unchanged configuration (address
+ * management) or one made for it. Where the binary found is one of ours its code runs right here.
  */
 import { CNI_CODE } from '../codes.ts';
 import type { Command } from '../environment.ts';
 import { CniError, PluginError, toCniError } from '../errors.ts';
+import { goJson } from '../go-json.ts';
 import { parseJson } from '../json.ts';
 import { isJsonObject, type JsonObject } from '../json-value.ts';
 import { parseResult, type Result } from '../result.ts';
-import type { IpamDelegate } from './calls.ts';
+import type { Delegate, IpamDelegate } from './calls.ts';
 import type { Plugin } from './definition.ts';
 import type { PluginHost } from './host.ts';
-import { memberOf } from './request.ts';
+import { memberOf, type Request, readRequest } from './request.ts';
 import type { UndoStack } from './undo.ts';
 
 /** What delegation needs to know of the invocation that it belongs to. */
 export interface DelegationContext {
-  readonly raw: JsonObject;
-  readonly stdin: Uint8Array;
+  readonly request: Request;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly path: readonly string[];
-  readonly cniVersion: string;
   readonly ports: PluginHost;
   readonly undo: UndoStack | undefined;
-  /** Runs a plugin of ours with the same input, under another command. */
-  run(plugin: Plugin, command: Command): Promise<Result | undefined>;
+  /** Runs a plugin of ours in the same surroundings, with its own request, under another command. */
+  run(plugin: Plugin, command: Command, request: Request): Promise<Result | undefined>;
 }
 
-/** The delegate that `ipam.type` names. */
-export function ipamDelegate(context: DelegationContext): IpamDelegate {
-  const type = ipamType(context.raw);
-  const run = (command: Command) => runDelegate(type, command, context);
+/** The plugins that an invocation can hand work to. */
+export interface Delegates {
+  /** The one that `ipam.type` names. */
+  readonly ipam: IpamDelegate;
+  /** The one that a configuration names. */
+  to(config: JsonObject): Delegate;
+}
+
+/** See {@link Delegates}. */
+export function delegatesOf(context: DelegationContext): Delegates {
   return {
-    type,
+    ipam: ipamDelegate(context),
+    to: (config) => {
+      const request = readRequest(new TextEncoder().encode(goJson(config)));
+      const type = typeIn(request.raw);
+      return delegate({ type, title: `plugin ${type}`, work: `what ${type} made`, request }, context);
+    },
+  };
+}
+
+function ipamDelegate(context: DelegationContext): IpamDelegate {
+  const { request } = context;
+  const type = typeIn(memberOf(request.raw, 'ipam'));
+  const chosen = { type, title: `ipam plugin ${type}`, work: `the addresses of ${type}`, request };
+  const found = delegate(chosen, context);
+  return {
+    ...found,
     async add() {
-      context.undo?.push(`release the addresses of ${type}`, async () => {
+      const result = await found.add();
+      if (result.ips !== undefined && result.ips.length > 0) return result;
+      throw new CniError(CNI_CODE.INVALID_CONFIG, 'IPAM plugin returned missing IP config', {
+        cniDetails: `ipam type ${JSON.stringify(type)}`,
+      });
+    },
+  };
+}
+
+/** A plugin that was chosen for some work, and what it gets on stdin. */
+interface Chosen {
+  readonly type: string;
+  /** What messages call it. */
+  readonly title: string;
+  /** What its ADD gives, in words. */
+  readonly work: string;
+  readonly request: Request;
+}
+
+function delegate(chosen: Chosen, context: DelegationContext): Delegate {
+  const run = (command: Command) => runDelegate(chosen, command, context);
+  return {
+    type: chosen.type,
+    async add() {
+      context.undo?.push(`take back ${chosen.work}`, async () => {
         await run('DEL');
       });
       const result = await run('ADD');
-      if (result?.ips === undefined || result.ips.length === 0) {
-        throw new CniError(CNI_CODE.INVALID_CONFIG, 'IPAM plugin returned missing IP config', {
-          cniDetails: `ipam type ${JSON.stringify(type)}`,
-        });
-      }
-      return result;
+      return result ?? { cniVersion: chosen.request.cniVersion };
     },
     del: async () => void (await run('DEL')),
     check: async () => void (await run('CHECK')),
@@ -54,31 +93,29 @@ export function ipamDelegate(context: DelegationContext): IpamDelegate {
 }
 
 async function runDelegate(
-  type: string,
+  { type, title, request }: Chosen,
   command: Command,
-  context: DelegationContext,
+  { ports, env, ...context }: DelegationContext,
 ): Promise<Result | undefined> {
-  const { ports } = context;
   const path = ports.findPlugin(type, context.path);
   const own = ports.inProcess?.(type, path);
-  if (own !== undefined) return context.run(own, command);
+  if (own !== undefined) return context.run(own, command, request);
   try {
     const stdout = await ports.invoke({
       type,
       path,
-      env: { ...context.env, CNI_COMMAND: command },
-      stdin: context.stdin,
+      env: { ...env, CNI_COMMAND: command },
+      stdin: request.stdin,
     });
-    return command === 'ADD' ? parseResult(parseJson(stdout), { version: context.cniVersion }) : undefined;
+    return command === 'ADD' ? parseResult(parseJson(stdout), { version: request.cniVersion }) : undefined;
   } catch (error) {
     if (error instanceof PluginError) throw error;
     const { cniCode, msg } = toCniError(error);
-    throw new CniError(cniCode, `ipam plugin ${type} (${path}): ${msg}`, { cause: error });
+    throw new CniError(cniCode, `${title} (${path}): ${msg}`, { cause: error });
   }
 }
 
-function ipamType(raw: JsonObject): string {
-  const ipam = memberOf(raw, 'ipam');
-  const type = isJsonObject(ipam) ? memberOf(ipam, 'type') : undefined;
+function typeIn(config: unknown): string {
+  const type = isJsonObject(config) ? memberOf(config, 'type') : undefined;
   return typeof type === 'string' ? type : '';
 }

@@ -5,6 +5,7 @@ export type {
   BaseCall,
   CheckCall,
   DelCall,
+  Delegate,
   GcCall,
   GcOwner,
   IpamDelegate,

@@ -9,7 +9,8 @@ import type { Command } from '../environment.ts';
 import { toCniError } from '../errors.ts';
 import type { JsonObject } from '../json-value.ts';
 import type { Result } from '../result.ts';
-import type { AddCall, AttachmentCall, BaseCall, DelCall, IpamDelegate } from './calls.ts';
+import type { AddCall, AttachmentCall, BaseCall, DelCall, Delegate, IpamDelegate } from './calls.ts';
+import type { Delegates } from './delegate.ts';
 import type { Clock, Random } from './host.ts';
 import { readPrevResult } from './prev-result.ts';
 import type { Run } from './run.ts';
@@ -29,9 +30,10 @@ export class LiveCall implements BaseCall<unknown> {
   readonly clock: Clock;
   readonly random: Random;
   protected readonly sessions: Sessions;
+  readonly #delegates: Delegates;
   readonly #warn: (message: string) => void;
 
-  constructor(run: Run, sessions: Sessions, ipam: IpamDelegate) {
+  constructor(run: Run, sessions: Sessions, delegates: Delegates) {
     const { plugin, request, ports } = run;
     this.command = run.command;
     this.network = request.network;
@@ -40,7 +42,8 @@ export class LiveCall implements BaseCall<unknown> {
     this.raw = request.raw;
     this.stdin = request.stdin;
     this.path = run.invocation.path;
-    this.ipam = ipam;
+    this.ipam = delegates.ipam;
+    this.#delegates = delegates;
     this.clock = ports.clock;
     this.random = ports.random;
     this.sessions = sessions;
@@ -49,6 +52,10 @@ export class LiveCall implements BaseCall<unknown> {
 
   get host(): KernelSession {
     return this.sessions.host;
+  }
+
+  delegate(config: JsonObject): Delegate {
+    return this.#delegates.to(config);
   }
 
   openSession(netns: NetnsHandle): KernelSession {
@@ -70,8 +77,8 @@ class LiveAttachmentCall extends LiveCall implements AttachmentCall<unknown> {
   readonly args: Readonly<Record<string, string | undefined>>;
   declare readonly prevResult?: Result;
 
-  constructor(run: Run, sessions: Sessions, ipam: IpamDelegate) {
-    super(run, sessions, ipam);
+  constructor(run: Run, sessions: Sessions, delegates: Delegates) {
+    super(run, sessions, delegates);
     const { plugin, invocation, request } = run;
     this.containerID = invocation.containerID;
     this.ifName = invocation.ifName;
@@ -88,8 +95,8 @@ class LiveAttachmentCall extends LiveCall implements AttachmentCall<unknown> {
 export class LiveContainerCall extends LiveAttachmentCall implements AddCall<unknown> {
   readonly undo: UndoStack;
 
-  constructor(run: Run, sessions: Sessions, ipam: IpamDelegate, undo = new UndoStack()) {
-    super(run, sessions, ipam);
+  constructor(run: Run, sessions: Sessions, delegates: Delegates, undo = new UndoStack()) {
+    super(run, sessions, delegates);
     this.undo = undo;
   }
 

@@ -1,6 +1,7 @@
 /** What GC gets: who is valid, and what is left of everybody else. */
 import { type AttachmentId, attachmentKey } from '../attachment.ts';
-import type { GcCall, GcOwner, IpamDelegate } from './calls.ts';
+import type { GcCall, GcOwner } from './calls.ts';
+import type { Delegates } from './delegate.ts';
 import type { InflightPort } from './host.ts';
 import { LiveCall } from './live-calls.ts';
 import { networkTag, type OwnerTag, ownerTag, tagKey } from './owner.ts';
@@ -15,8 +16,8 @@ export class LiveGcCall extends LiveCall implements GcCall<unknown> {
   readonly #valid: Owners;
   readonly #inflight: InflightPort;
 
-  constructor(run: Run, sessions: Sessions, ipam: IpamDelegate) {
-    super(run, sessions, ipam);
+  constructor(run: Run, sessions: Sessions, delegates: Delegates) {
+    super(run, sessions, delegates);
     const attachments = readValidAttachments(run.request.raw);
     this.#valid = new Owners(
       attachments.map(({ containerID, ifname }) => ({ network: this.network, containerID, ifName: ifname })),

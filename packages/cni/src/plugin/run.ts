@@ -8,14 +8,13 @@ import type { Command, Invocation } from '../environment.ts';
 import { CniError } from '../errors.ts';
 import type { Result } from '../result.ts';
 import { renderResult } from '../result-render.ts';
-import type { IpamDelegate } from './calls.ts';
 import type { Plugin } from './definition.ts';
-import { ipamDelegate } from './delegate.ts';
+import { type Delegates, delegatesOf } from './delegate.ts';
 import type { PluginHost } from './host.ts';
 import { LiveCall, LiveContainerCall, LiveDelCall } from './live-calls.ts';
 import { LiveGcCall } from './live-gc-call.ts';
 import { ownerTag, tagKey } from './owner.ts';
-import type { Request } from './request.ts';
+import { checkVersion, type Request } from './request.ts';
 import { Sessions } from './sessions.ts';
 import { type Teardown, UndoStack } from './undo.ts';
 
@@ -43,27 +42,27 @@ export async function runPlugin(run: Run): Promise<Result | undefined> {
     case 'ADD':
       return await add(run, sessions);
     case 'CHECK':
-      await run.plugin.check(new LiveContainerCall(run, sessions, delegateOf(run)));
+      await run.plugin.check(new LiveContainerCall(run, sessions, delegates(run)));
       return undefined;
     case 'DEL': {
-      const call = new LiveDelCall(run, sessions, delegateOf(run));
+      const call = new LiveDelCall(run, sessions, delegates(run));
       await toTheEnd(run, call.teardown, () => run.plugin.del(call));
       return undefined;
     }
     case 'GC': {
-      const call = new LiveGcCall(run, sessions, delegateOf(run));
+      const call = new LiveGcCall(run, sessions, delegates(run));
       await toTheEnd(run, call.teardown, () => run.plugin.gc(call));
       return undefined;
     }
     case 'STATUS':
-      await run.plugin.status(new LiveCall(run, sessions, delegateOf(run)));
+      await run.plugin.status(new LiveCall(run, sessions, delegates(run)));
       return undefined;
   }
 }
 
 async function add(run: Run, sessions: Sessions): Promise<Result> {
   const undo = new UndoStack();
-  const call = new LiveContainerCall(run, sessions, delegateOf(run, undo), undo);
+  const call = new LiveContainerCall(run, sessions, delegates(run, undo), undo);
   using _mark = run.ports.inflight.begin(tagKey(ownerTag(call.attachment)));
   try {
     const result = await run.plugin.add(call);
@@ -90,23 +89,18 @@ async function toTheEnd(run: Run, teardown: Teardown, verb: () => Promise<void>)
   ErrorList.throwIfAny(what, thrown);
 }
 
-function delegateOf(run: Run, undo?: UndoStack): IpamDelegate {
+function delegates(run: Run, undo?: UndoStack): Delegates {
   const { request, invocation, ports, env } = run;
-  return ipamDelegate({
-    ...request,
-    env,
-    path: invocation.path,
-    ports,
-    undo,
-    run: async (plugin, command) => {
+  return delegatesOf({
+    ...{ request, env, path: invocation.path, ports, undo },
+    run: async (plugin, command, itsRequest) => {
       if (command === 'VERSION') return undefined;
+      checkVersion(plugin, command, itsRequest.cniVersion);
       // The namespaces were compared for the plugin that delegates.
       const delegated = { ...invocation, command, netnsOverride: true };
       return runPlugin({
         ...run,
-        plugin,
-        command,
-        invocation: delegated,
+        ...{ plugin, command, request: itsRequest, invocation: delegated },
         env: { ...env, CNI_COMMAND: command },
       });
     },
