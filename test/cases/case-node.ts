@@ -179,6 +179,9 @@ export function print(value: unknown): string {
   return `printf %s '${text.replaceAll("'", "'\\''")}'`;
 }
 
+/** A script that prints the result that a chained plugin is given. Members of stdin are in the order of their names. */
+export const PASS_ON = `printf %s "$stdin" | sed 's/.*"prevResult":\\(.*\\),"type":.*/\\1/'`;
+
 /** How GC is told that a pod lives. */
 export function validOf({ attachment: { containerID, ifName } }: Pod): ValidAttachment {
   return { containerID, ifname: ifName };

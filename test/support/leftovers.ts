@@ -17,7 +17,7 @@ export function leftovers(node: TestNetns, directories: readonly StateDirectory[
     ...lines('ip', '-o', '-d', 'link').map((line) =>
       line
         .replace(/ (state|qdisc|numtxqueues|numrxqueues) \S+/g, '')
-        .replace(/ (hello_timer|tcn_timer|topology_change_timer|gc_timer) +\S+/g, ''),
+        .replace(/ (hello|tcn|topology_change|gc|forward_delay|hold|message_age)_timer +\S+/g, ''),
     ),
     ...lines('ip', '-o', 'address').map((line) => line.replace(/ (valid|preferred)_lft \S+/g, '')),
     ...lines('ip', 'route', 'show', 'table', 'all'),
