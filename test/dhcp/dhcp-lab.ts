@@ -3,6 +3,7 @@
  * plugins run as processes. Pods have their interfaces already, so that only the address is missing.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { PluginError, parseResult, type Result } from '@heddle/cni';
@@ -15,34 +16,57 @@ import { until } from '../support/until.ts';
 /** A program that runs in a namespace, with what it has said so far. */
 export class Running implements Disposable {
   readonly process: ChildProcess;
+  stdout = '';
+  /** Both of its outputs. */
   output = '';
+  readonly #closed: Promise<unknown>;
 
-  constructor(netns: NetnsHandle, program: string, args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-    this.process = runInNetns(netns, () =>
-      spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } }),
-    );
-    for (const stream of [this.process.stdout, this.process.stderr]) {
-      stream?.setEncoding('utf8').on('data', (text: string) => {
-        this.output += text;
-      });
-    }
+  constructor(
+    netns: NetnsHandle,
+    program: string,
+    args: readonly string[],
+    env: NodeJS.ProcessEnv = {},
+    stdin?: string,
+  ) {
+    const child = runInNetns(netns, () => spawn(program, args, { env: { ...process.env, ...env } }));
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      this.stdout += text;
+      this.output += text;
+    });
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      this.output += text;
+    });
+    child.stdin.on('error', () => {});
+    child.stdin.end(stdin);
+    this.process = child;
+    this.#closed = once(child, 'close');
   }
 
   /** Waits until it says something. */
   async said(what: string | RegExp): Promise<void> {
     const isThere = () => (typeof what === 'string' ? this.output.includes(what) : what.test(this.output));
-    await until(`${what} in:\n${this.output}`, () => isThere() || undefined);
+    try {
+      await until(`${what}`, () => isThere() || undefined);
+    } catch {
+      throw new Error(`waited in vain for ${what} in:\n${this.output}`);
+    }
+  }
+
+  /** Waits for its end. */
+  async ended(): Promise<{
+    readonly exitCode: number | null;
+    readonly stdout: string;
+    readonly output: string;
+  }> {
+    await this.#closed;
+    const { stdout, output } = this;
+    return { exitCode: this.process.exitCode, stdout, output };
   }
 
   /** Ends it with a signal, and waits for its end. */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
-    if (this.process.exitCode === null && this.process.signalCode === null) {
-      const { promise, resolve: ended } = Promise.withResolvers<void>();
-      this.process.once('exit', () => ended());
-      this.process.kill(signal);
-      await promise;
-    }
-    return this.process.exitCode;
+    this.process.kill(signal);
+    return (await this.ended()).exitCode;
   }
 
   [Symbol.dispose](): void {
@@ -86,6 +110,8 @@ export interface DhcpCall {
   readonly prevResult?: Result;
   /** CNI_NETNS, when it is not the pod's. */
   readonly netns?: string;
+  /** Another plugin's binary. */
+  readonly plugin?: string;
 }
 
 /** See the file's comment. */
@@ -95,7 +121,7 @@ export class DhcpLab implements Disposable {
   readonly socket: string;
   readonly stateDir: string;
   readonly #disposables = new DisposableStack();
-  #ports = 0;
+  readonly #pods: DhcpPod[] = [];
 
   constructor() {
     const { node } = this;
@@ -112,7 +138,14 @@ export class DhcpLab implements Disposable {
 
   /** A pod. */
   pod(id: string, interfaces: readonly string[] = ['eth0']): DhcpPod {
-    return this.#disposables.use(new DhcpPod(id, this.node, interfaces, `hdp${this.#ports++}`));
+    const pod = this.#disposables.use(new DhcpPod(id, this.node, interfaces, `hdp${this.#pods.length}`));
+    this.#pods.push(pod);
+    return pod;
+  }
+
+  /** All pods so far, servers included. */
+  get pods(): readonly DhcpPod[] {
+    return this.#pods;
   }
 
   /** Starts a program in a host of its own on the link; the host has this address on `eth0`. */
@@ -187,6 +220,15 @@ export class DhcpLab implements Disposable {
 
   /** Another verb. @throws {PluginError} what the plugin answered */
   async run(command: string, call: DhcpCall, extra: object = {}): Promise<string> {
+    const plugin = this.start(command, call, extra);
+    const { exitCode, stdout, output } = await plugin.ended();
+    if (exitCode === 0) return stdout;
+    if (stdout === '') throw new Error(`dhcp: ${output}`);
+    throw PluginError.fromJson('dhcp', JSON.parse(stdout));
+  }
+
+  /** A verb that is not waited for. */
+  start(command: string, call: DhcpCall, extra: object = {}): Running {
     const { pod, ifName = 'eth0', network = 'net1', ipam = {}, args = '', prevResult } = call;
     const config = {
       ...{ cniVersion: '1.1.0', name: network, type: 'main', prevResult },
@@ -204,7 +246,7 @@ export class DhcpLab implements Disposable {
         CNI_ARGS: args,
       }),
     };
-    return execute(this.node.handle, this.plugin, JSON.stringify(config), env);
+    return new Running(this.node.handle, call.plugin ?? this.plugin, [], env, JSON.stringify(config));
   }
 
   /** A file of the lab's, with this content if there is any. */
@@ -222,24 +264,3 @@ export class DhcpLab implements Disposable {
 const BRIDGE = 'hdbr';
 /** For verbs that are about no pod. */
 const UNNAMED = { id: '', path: '' } as DhcpPod;
-
-async function execute(
-  netns: NetnsHandle,
-  program: string,
-  stdin: string,
-  env: Readonly<Record<string, string>>,
-): Promise<string> {
-  const child = runInNetns(netns, () => spawn(program, [], { env: { ...process.env, ...env } }));
-  const output = { stdout: '', stderr: '' };
-  for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
-      output[name] += text;
-    });
-  }
-  child.stdin.end(stdin);
-  const { promise, resolve: ended } = Promise.withResolvers<number | null>();
-  child.on('close', ended);
-  if ((await promise) === 0) return output.stdout;
-  if (output.stdout === '') throw new Error(`dhcp: ${output.stderr}`);
-  throw PluginError.fromJson('dhcp', JSON.parse(output.stdout));
-}

@@ -58,7 +58,7 @@ export const FLAGS = {
   hostprefix: { kind: 'string', value: '', usage: 'optional prefix to host root' },
   socketpath: { kind: 'string', value: DEFAULT_SOCKET, usage: 'optional dhcp server socketpath' },
   broadcast: { kind: 'boolean', value: false, usage: 'ask servers to broadcast their answers' },
-  timeout: { kind: 'duration', value: 4000, usage: 'how long the first answer to a message is waited for' },
+  timeout: { kind: 'duration', value: 1000, usage: 'how long the first answer to a message is waited for' },
   resendmax: { kind: 'duration', value: 62_000, usage: 'the longest wait before a message is sent again' },
   resendtimeout: { kind: 'duration', value: 208_000, usage: 'how long getting a lease may take in all' },
   statedir: { kind: 'string', value: DEFAULT_STATE_DIR, usage: 'where leases are kept over a restart' },
