@@ -69,6 +69,17 @@ test('an owner whose names are too long for an alias is still known by its tag',
   assert.deepEqual(aliasTag(alias), ownerTag(huge));
 });
 
+test('an alias of any length names one owner', () => {
+  for (let size = 1; size < 400; size++) {
+    const own = { ...one, containerID: 'c'.repeat(size) };
+    const alias = ownerAlias(own, 'K8S_POD_UID=u1;K8S_POD_NAME=web');
+    assert.ok(Buffer.byteLength(alias) <= ALIAS_MAX);
+    assert.deepEqual(aliasTag(alias), ownerTag(own));
+    assert.equal(isAliasOf(own, alias), true);
+    assert.equal(isAliasOf(one, alias), false);
+  }
+});
+
 test("other people's aliases are nobody's of ours", () => {
   for (const alias of [undefined, '', 'eth7', 'heddle:', 'heddle:{}', 'heddle:[']) {
     assert.equal(parseOwnerAlias(alias), undefined);

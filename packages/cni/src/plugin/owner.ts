@@ -89,24 +89,28 @@ export function hostLinkName(attachment: AttachmentId, attempt = 0): string {
 }
 
 /**
- * The alias of an attachment's link: compact JSON behind `heddle:`, at most {@link ALIAS_MAX} bytes. What does
- * not fit is left out from the end: the pod's facts first; a container ID is never cut.
+ * The alias of an attachment's link: compact JSON behind `heddle:`, at most {@link ALIAS_MAX} bytes. Of the pod's
+ * facts what does not fit is left out, from the end; names that do not fit give way to their tag, all three
+ * together, for less than all names nobody.
  *
  * @param cniArgs CNI_ARGS, where Kubernetes runtimes put the pod's namespace, name and UID
  */
 export function ownerAlias(attachment: AttachmentId, cniArgs = ''): string {
   const args = new Map(parseCniArgsLeniently(cniArgs));
-  const members: [string, string | undefined][] = [
+  const names: [string, string][] = [
     ['net', attachment.network],
     ['id', attachment.containerID],
     ['if', attachment.ifName],
+  ];
+  const facts: [string, string | undefined][] = [
     ['uid', args.get('K8S_POD_UID')],
     ['ns', args.get('K8S_POD_NAMESPACE')],
     ['pod', args.get('K8S_POD_NAME')],
   ];
-  const told = members.filter(([, value]) => value !== undefined && value !== '');
-  for (let count = told.length; count > 0; count--) {
-    const text = `${ALIAS_PREFIX}${JSON.stringify(Object.fromEntries(told.slice(0, count)))}`;
+  const told = facts.filter(([, value]) => value !== undefined && value !== '');
+  for (let count = told.length; count >= 0; count--) {
+    const members = Object.fromEntries([...names, ...told.slice(0, count)]);
+    const text = `${ALIAS_PREFIX}${JSON.stringify(members)}`;
     if (Buffer.byteLength(text) <= ALIAS_MAX) return text;
   }
   return `${ALIAS_PREFIX}${JSON.stringify({ tag: tagKey(ownerTag(attachment)) })}`;
