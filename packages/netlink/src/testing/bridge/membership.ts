@@ -9,6 +9,7 @@ import { setUp } from '../link/admin.ts';
 import { linksAbove, membersOf } from '../link/find.ts';
 import { kindOfLink } from '../link/kinds.ts';
 import type { LinkRecord } from '../link/record.ts';
+import { removeHops } from '../route/store.ts';
 import { addPortEntries, dropPortEntries } from './fdb.ts';
 import { FRESH_PORT } from './record.ts';
 
@@ -99,6 +100,7 @@ function joinVrf(namespace: Namespace, link: LinkRecord, vrf: LinkRecord): void 
 function cycle(namespace: Namespace, index: number, change: () => void): void {
   const wasUp = namespace.links.get(index)?.up === true;
   setUp(namespace, index, false);
+  removeHops(namespace, 4, index, false);
   const down = namespace.links.get(index);
   change();
   const now = namespace.links.get(index);

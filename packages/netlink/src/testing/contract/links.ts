@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Mac } from '@heddle/netaddr';
+import { Mac, Prefix } from '@heddle/netaddr';
 import { type Case, pair, refused, until } from './case.ts';
 
 const MAC = Mac.parse('0a:58:0a:01:00:02');
@@ -264,8 +264,79 @@ export const linkCases: readonly Case[] = [
       await refused(
         host.links.add({ name: 'hd9', kind: 'vlan', parent: 'hd0', id: 7 }),
         'EEXIST',
-        'VLAN device already exists',
+        '8021q: VLAN device already exists',
       );
+    },
+  },
+  {
+    name: 'a VLAN is not larger than what it sits on, and has its carrier',
+    needs: ['vlan'],
+    async run({ host }) {
+      await host.links.add({ name: 'hd0', kind: 'veth', mtu: 1400, peer: { name: 'hd1' } });
+      await refused(
+        host.links.add({ name: 'hd0.7', kind: 'vlan', parent: 'hd0', id: 7, mtu: 1500 }),
+        'EINVAL',
+      );
+      await host.links.add({ name: 'hd0.7', kind: 'vlan', parent: 'hd0', id: 7 });
+      await refused(host.links.set('hd0.7', { mtu: 1401 }), 'ERANGE');
+      await refused(
+        host.links.add({ name: 'hd9', kind: 'vlan', parent: 'hd0', id: 4095 }),
+        'ERANGE',
+        '8021q: Invalid VLAN id',
+      );
+      await refused(host.links.set('hd0.7', { up: true }), 'ENETDOWN');
+      await host.links.set('hd0', { up: true });
+      await host.links.set('hd1', { up: true });
+      await host.links.set('hd0.7', { up: true });
+      await until(async () => (await host.links.get('hd0.7')).operstate === 'up');
+      await host.links.delete('hd0');
+      assert.equal(await host.links.find('hd0.7'), undefined);
+    },
+  },
+  {
+    name: 'an ipvlan shares the address of what it sits on, which then takes no macvlan',
+    needs: ['ipvlan', 'macvlan'],
+    async run({ host, pod }) {
+      await host.links.add({ name: 'hd0', kind: 'veth', up: true, mac: LOWER_MAC, peer: { name: 'hd1' } });
+      await host.links.add({ name: 'eth0', kind: 'ipvlan', parent: 'hd0', mode: 'l2', netns: pod.handle });
+      const { mac, mtu, data, parent } = await pod.links.get('eth0');
+      assert.deepEqual([`${mac}`, mtu, parent], [`${LOWER_MAC}`, 1500, (await host.links.get('hd0')).index]);
+      assert.ok(data?.kind === 'ipvlan' && data.mode === 'l2');
+      await refused(host.links.add({ name: 'hd9', kind: 'macvlan', parent: 'hd0', mode: 'bridge' }), 'EBUSY');
+    },
+  },
+  {
+    name: 'a dummy is there for its addresses',
+    needs: ['dummy'],
+    async run({ host }) {
+      await host.links.add({ name: 'hd0', kind: 'dummy', up: true, mtu: 9000 });
+      const { running, operstate, mtu, flags } = await host.links.get('hd0');
+      assert.deepEqual([running, operstate, mtu], [true, 'unknown', 9000]);
+      assert.equal(flags & 0x80, 0x80, 'it does not ask for neighbours');
+    },
+  },
+  {
+    name: 'what is in a VRF has its routes in the table of the VRF',
+    needs: ['vrf'],
+    async run({ host }) {
+      const prefix = Prefix.parse('10.0.0.1/24');
+      const tables = async () => {
+        const { index } = await host.links.get('hd0');
+        const routes = await host.routes.list({ family: 4, link: index });
+        return routes.map(({ dst, table }) => `${dst} ${table}`);
+      };
+      await host.links.add({ name: 'hdvrf', kind: 'vrf', table: 77, up: true });
+      await pair(host);
+      await host.addresses.add({ link: 'hd0', prefix });
+      assert.deepEqual(await tables(), ['10.0.0.0/24 254', '10.0.0.1/32 255', '10.0.0.255/32 255']);
+      await host.links.set('hd0', { master: 'hdvrf' });
+      const inside = ['10.0.0.0/24 77', '10.0.0.1/32 77', '10.0.0.255/32 77'];
+      await until(async () => (await tables()).join() === inside.join());
+      await host.links.set('hd0', { master: 0 });
+      await until(
+        async () => (await tables()).length === 3 && !(await tables()).some((each) => each.endsWith('77')),
+      );
+      await refused(host.links.add({ name: 'hd9', kind: 'vrf', table: 0 }), 'EINVAL', 'Invalid VRF table id');
     },
   },
   {

@@ -2,8 +2,10 @@
 import { linkDown4, linkUp4 } from '../address/ipv4.ts';
 import { beginIpv6, linkDown6, linkUp6 } from '../address/ipv6.ts';
 import type { Namespace } from '../core/namespace.ts';
+import { refuse } from '../core/refusal.ts';
 import { dropNeighbours } from '../neighbour/store.ts';
 import { isOperational } from './describe.ts';
+import { linkAt, linksAbove } from './find.ts';
 import { isLoopback } from './kinds.ts';
 import type { LinkRecord } from './record.ts';
 
@@ -11,8 +13,13 @@ import type { LinkRecord } from './record.ts';
 export function setUp(namespace: Namespace, index: number, up: boolean): void {
   const link = namespace.links.get(index);
   if (link === undefined || link.up === up) return;
+  if (up && link.kind === 'vlan' && linkAt(link.lower)?.up !== true) refuse('ENETDOWN');
   if (up) bringUp(namespace, { ...link, up, wasUp: true });
   else takeDown(namespace, link);
+  // VLANs go up and down with what they sit on.
+  for (const at of linksAbove(namespace, link)) {
+    if (linkAt(at)?.kind === 'vlan') setUp(at.namespace, at.index, up);
+  }
 }
 
 function bringUp(namespace: Namespace, link: LinkRecord): void {

@@ -12,12 +12,12 @@ export function lowerOf(asker: Namespace, kind: string, { attributes: a }: LinkM
   const index = kind === 'vxlan' ? a.linkInfo?.data?.vxlan?.link : a.link;
   const needsOne = kind === 'vlan' || kind === 'macvlan' || kind === 'ipvlan';
   if (index === undefined || index === 0) {
-    if (needsOne) refuse('EINVAL', kind === 'vlan' ? 'link not specified' : undefined);
+    if (needsOne) refuse('EINVAL', kind === 'vlan' ? '8021q: link not specified' : undefined);
     return undefined;
   }
   const below = asker.links.get(index);
-  if (below === undefined) refuse('ENODEV', kind === 'vlan' ? 'link does not exist' : undefined);
-  if (kind === 'vlan' && isLoopback(below)) refuse('EOPNOTSUPP', 'VLANs not supported on device');
+  if (below === undefined) refuse('ENODEV', kind === 'vlan' ? '8021q: link does not exist' : undefined);
+  if (kind === 'vlan' && isLoopback(below)) refuse('EOPNOTSUPP', '8021q: VLANs not supported on device');
   if (needsOne && isLoopback(below)) refuse('EINVAL');
   const rival = { macvlan: 'ipvlan', ipvlan: 'macvlan' }[kind];
   if (rival !== undefined) {
@@ -40,7 +40,11 @@ export function freshData(
       return { bridge: { ...BRIDGE, ...checkedBridge(namespace, given.bridge ?? {}) } };
     case 'vlan':
       return {
-        vlan: freshVlan(namespace, given.vlan ?? refuse('ENODEV', 'VLAN properties not specified'), lower),
+        vlan: freshVlan(
+          namespace,
+          given.vlan ?? refuse('ENODEV', '8021q: VLAN properties not specified'),
+          lower,
+        ),
       };
     case 'macvlan':
       return { macvlan: { mode: 'vepa', flags: 0, broadcastQueueLength: 1000, ...given.macvlan } };
@@ -90,13 +94,14 @@ function freshVlan(
   given: NonNullable<InfoData['vlan']>,
   lower: LinkAt | undefined,
 ): NonNullable<InfoData['vlan']> {
-  const { id = refuse('ENODEV', 'VLAN id not specified'), protocol = '802.1q' } = given;
-  if (id >= 4095) refuse('ERANGE', 'Invalid VLAN id');
+  const { id = refuse('ENODEV', '8021q: VLAN id not specified'), protocol = '802.1q' } = given;
+  if (id >= 4095) refuse('ERANGE', '8021q: Invalid VLAN id');
   const below = lower?.namespace.links.get(lower.index);
   const siblings = below === undefined ? [] : linksAbove(namespace, below);
   for (const at of siblings) {
     const other = at.namespace.links.get(at.index)?.data?.vlan;
-    if (other?.id === id && other.protocol === protocol) refuse('EEXIST', 'VLAN device already exists');
+    if (other?.id === id && other.protocol === protocol)
+      refuse('EEXIST', '8021q: VLAN device already exists');
   }
   return {
     id,

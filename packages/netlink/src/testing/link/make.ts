@@ -68,7 +68,7 @@ function makeOne(
   const data = freshData(namespace, name, a.linkInfo?.data ?? {}, lower);
   const below = lower?.namespace.links.get(lower.index);
   const room = below === undefined ? undefined : below.mtu - (name === 'vxlan' ? VXLAN_HEADERS : 0);
-  if (room !== undefined && (a.mtu ?? 0) > room) refuse(name === 'vlan' ? 'ERANGE' : 'EINVAL');
+  if (room !== undefined && (a.mtu ?? 0) > room) refuse('EINVAL');
   const sharesAddress = below !== undefined && (name === 'vlan' || name === 'ipvlan');
   return register(namespace, { ...a, ...(room !== undefined && { mtu: a.mtu ?? room }) }, name, kind, {
     ...(lower && { lower }),
