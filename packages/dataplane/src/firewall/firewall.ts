@@ -72,6 +72,8 @@ export async function addFirewall(
   options: FirewallOptions,
 ): Promise<void> {
   const { backend, zone, isolation } = options;
+  // First, for it may not be there.
+  using firewalld = backend === 'firewalld' ? await firewalldAt(options) : undefined;
   const before = await readOwners(host);
   await removeAddresses(
     host,
@@ -84,9 +86,7 @@ export async function addFirewall(
     ...ownershipChanges(await readOwners(host), owner, addresses),
     ...(backend === 'nftables' ? await acceptChanges(host, addresses, isolation) : []),
   ]);
-  if (backend !== 'firewalld') return;
-  using firewalld = await firewalldAt(options);
-  for (const addr of addresses) await firewalld.add(zone, addr);
+  for (const addr of addresses) await firewalld?.add(zone, addr);
 }
 
 /**

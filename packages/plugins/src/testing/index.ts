@@ -8,6 +8,7 @@ export {
   type LabRequest,
   PluginLab,
 } from './plugin-lab.ts';
+export { ProgramPath } from './program-path.ts';
 export { ReferencePlugins } from './reference.ts';
 export { Sabotage, SabotageError, type SabotageKind } from './sabotage.ts';
 export { type StubAnswer, StubIpam } from './stub-ipam.ts';

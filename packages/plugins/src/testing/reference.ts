@@ -38,13 +38,14 @@ export class ReferencePlugins {
   /**
    * Runs one inside a namespace that plays the host, and returns what it prints.
    *
+   * @param more further variables of its environment
    * @throws {PluginError} what the plugin answered
    */
-  run(host: TestNetns, call: LabCall): string {
+  run(host: TestNetns, call: LabCall, more: Readonly<Record<string, string>> = {}): string {
     const type = String(call.config['type']);
     const { env, stdin } = invocationOf(call, this.directory);
     const options = {
-      env: { ...env, PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
+      env: { ...env, PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ...more },
       input: stdin,
       encoding: 'utf8',
     } as const;

@@ -1,0 +1,2 @@
+/** What tests of other packages need of this one. */
+export { FakeFirewalld } from './fake-firewalld.ts';
