@@ -5,6 +5,7 @@ import { bridge } from './bridge/index.ts';
 import { dhcp } from './dhcp/index.ts';
 import { dummy } from './dummy/index.ts';
 import { firewall } from './firewall/index.ts';
+import { flannel } from './flannel/index.ts';
 import { hostDevice } from './host-device/index.ts';
 import { hostLocal } from './host-local/index.ts';
 import { ipvlan } from './ipvlan/index.ts';
@@ -27,6 +28,7 @@ export const PLUGINS: ReadonlyMap<string, Plugin> = new Map(
     dhcp,
     dummy,
     firewall,
+    flannel,
     hostDevice,
     hostLocal,
     ipvlan,
