@@ -10,6 +10,7 @@ import { netfilterProtocol } from './core/netfilter-protocol.ts';
 import { fakePackets, type SentFrame } from './core/packets.ts';
 import { routeProtocol } from './core/route-protocol.ts';
 import { FakeTransport } from './core/transport.ts';
+import { dumpNamespace } from './dump/dump.ts';
 import { initialState } from './link/watch.ts';
 import { fakeSysctl } from './sysctl/port.ts';
 
@@ -101,6 +102,15 @@ export class FakeKernel {
   /** The frames that were sent out of links of a namespace, in order. */
   sentFrames(name: string): readonly SentFrame[] {
     return this.#namespace(name).frames;
+  }
+
+  /**
+   * All that the namespaces hold, or one of them, as text: a line for each object, in the words of `ip`, `bridge`,
+   * `tc`, `nft` and `sysctl`. Equal for equal namespaces, so that two can be compared; see `dumpDifference`.
+   */
+  dump(name?: string): string {
+    const chosen = name === undefined ? [...this.#namespaces.values()] : [this.#namespace(name)];
+    return chosen.flatMap(dumpNamespace).join('\n');
   }
 
   #namespace(name: string): Namespace {

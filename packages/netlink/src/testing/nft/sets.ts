@@ -119,7 +119,8 @@ function freeName({ sets }: TableRecord, pattern: string): string {
   }
 }
 
-function describeSet(
+/** The message that describes a set. */
+export function describeSet(
   table: TableRecord,
   { handle, attributes }: SetRecord,
   generation: number,
