@@ -111,7 +111,8 @@ export interface Delegate {
   /** Its `type`, or '' when the configuration names none. */
   readonly type: string;
   /**
-   * Runs its ADD. Its DEL is registered as undo beforehand, for a failed ADD may have left something too.
+   * Runs its ADD. Its DEL is registered as undo beforehand, for a failed ADD may have left something too; but not
+   * when it was refused for what an earlier ADD of the attachment holds, which is in use.
    *
    * @returns its result in the newest form
    * @throws {CniError} its own error

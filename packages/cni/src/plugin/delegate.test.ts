@@ -74,6 +74,17 @@ test("a failing delegate's own error goes through, and its DEL is run", async ()
   assert.deepEqual(commands, ['ADD', 'DEL']);
 });
 
+test('what an earlier ADD of the attachment holds is not given back', async () => {
+  const commands: string[] = [];
+  const msg = '10.1.2.2 has been allocated to c1, duplicate allocation is not allowed';
+  const { json } = await run(main, ({ env, type }) => {
+    commands.push(String(env['CNI_COMMAND']));
+    throw new PluginError(type, { code: 999, msg });
+  });
+  assert.equal(json.msg, msg);
+  assert.deepEqual(commands, ['ADD']);
+});
+
 test('a result without addresses is an error, and is given back', async () => {
   const commands: string[] = [];
   const { json } = await run(main, recording(commands, '{"cniVersion":"0.4.0"}'));

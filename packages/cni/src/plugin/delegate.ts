@@ -79,17 +79,31 @@ function delegate(chosen: Chosen, context: DelegationContext): Delegate {
   return {
     type: chosen.type,
     async add() {
+      let isHeldAlready = false;
       context.undo?.push(`take back ${chosen.work}`, async () => {
-        await run('DEL');
+        if (!isHeldAlready) await run('DEL');
       });
-      const result = await run('ADD');
-      return result ?? { cniVersion: chosen.request.cniVersion };
+      try {
+        const result = await run('ADD');
+        return result ?? { cniVersion: chosen.request.cniVersion };
+      } catch (error) {
+        isHeldAlready = isDuplicate(error);
+        throw error;
+      }
     },
     del: async () => void (await run('DEL')),
     check: async () => void (await run('CHECK')),
     gc: async () => void (await run('GC')),
     status: async () => void (await run('STATUS')),
   };
+}
+
+/**
+ * True when address management refuses because an earlier ADD of the same attachment was never deleted: what that
+ * holds may be in use. The words are host-local's, of ours and of the reference's since its release 0.8.2.
+ */
+function isDuplicate(error: unknown): boolean {
+  return error instanceof CniError && error.msg.includes('duplicate allocation is not allowed');
 }
 
 async function runDelegate(
