@@ -4,7 +4,8 @@ import { CNI_CODE } from '@heddle/cni';
 import { serve } from '@heddle/cni/plugin';
 import { PLUGINS } from '@heddle/plugins';
 import { PluginLab } from '@heddle/plugins/testing';
-import { Choices, mutate } from './mutate.ts';
+import { Choices } from '../support/choices.ts';
+import { mutate } from './mutate.ts';
 
 const INPUTS = 10_000;
 const SEED = Number(process.env['FUZZ_SEED'] ?? 20261130);

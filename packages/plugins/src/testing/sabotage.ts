@@ -56,13 +56,18 @@ export class Sabotage {
       'nft',
       'sysctl',
       'packets',
+      'qdiscs',
+      'classes',
+      'filters',
+      'conntrack',
     ]);
     return new Proxy(session, {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name, target);
         if (name === 'batch' && isMethod(value)) return this.#watched('batch', target, value);
         if (typeof name !== 'string' || !facets.has(name)) {
-          return isMethod(value) ? value.bind(target) : value;
+          // Not bind(): this V8 takes no bound function for the disposal of a `using`.
+          return isMethod(value) ? (...args: unknown[]) => Reflect.apply(value, target, args) : value;
         }
         return this.#facet(name, value as object);
       },
