@@ -6,7 +6,7 @@ import { type Container, type LabConfig, PluginLab, Sabotage, type TestNetns } f
 import { Choices } from '../support/choices.ts';
 import { assertUnchanged, leftovers } from '../support/leftovers.ts';
 
-const CHAINS = 60;
+const CHAINS = 40;
 const SEED = Number(process.env['LEAK_SEED'] ?? 1);
 
 test(`${CHAINS} random chains, half of them with a failure in between, leave nothing (seed ${SEED})`, async (t) => {
@@ -24,7 +24,7 @@ test(`${CHAINS} random chains, half of them with a failure in between, leave not
 
     const pod = lab.container('pod');
     const fails = choices.chance(5);
-    const fault = { plugin: fails ? choices.below(chain.length) : -1, request: 1 + choices.below(25) };
+    const fault = { plugin: fails ? choices.below(chain.length) : -1, request: 1 + choices.below(12) };
     const { result, failed } = await attach(lab, chain, pod, fault);
     await detach(lab, chain, pod, result);
     try {

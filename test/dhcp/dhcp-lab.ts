@@ -27,8 +27,15 @@ export class Running implements Disposable {
     args: readonly string[],
     env: NodeJS.ProcessEnv = {},
     stdin?: string,
+    /** A descriptor that it gets as its number 3. */
+    third?: number,
   ) {
-    const child = runInNetns(netns, () => spawn(program, args, { env: { ...process.env, ...env } }));
+    const stdio = ['pipe', 'pipe', 'pipe', ...(third === undefined ? [] : [third])] as [
+      'pipe',
+      'pipe',
+      'pipe',
+    ];
+    const child = runInNetns(netns, () => spawn(program, args, { stdio, env: { ...process.env, ...env } }));
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       this.stdout += text;
       this.output += text;
@@ -110,6 +117,8 @@ export interface DhcpCall {
   readonly prevResult?: Result;
   /** CNI_NETNS, when it is not the pod's. */
   readonly netns?: string;
+  /** Default 1.1.0. */
+  readonly cniVersion?: string;
   /** Another plugin's binary. */
   readonly plugin?: string;
 }
@@ -229,9 +238,17 @@ export class DhcpLab implements Disposable {
 
   /** A verb that is not waited for. */
   start(command: string, call: DhcpCall, extra: object = {}): Running {
-    const { pod, ifName = 'eth0', network = 'net1', ipam = {}, args = '', prevResult } = call;
+    const {
+      pod,
+      ifName = 'eth0',
+      network = 'net1',
+      ipam = {},
+      args = '',
+      prevResult,
+      cniVersion = '1.1.0',
+    } = call;
     const config = {
-      ...{ cniVersion: '1.1.0', name: network, type: 'main', prevResult },
+      ...{ cniVersion, name: network, type: 'main', prevResult },
       ipam: { type: 'dhcp', daemonSocketPath: this.socket, ...ipam },
       ...extra,
     };

@@ -68,7 +68,10 @@ test('the plugin of the guide answers as the guide says', () => {
   assert.equal(version.json.supportedVersions.length, 7);
   const bad = neighbours('DEL', {}, { neighbours: [{ ip: '192.0.2.1', mac: '02:00' }] });
   assert.equal(bad.json.code, 7);
-  assert.match(`${bad.json.msg}; ${bad.json.details}`, /invalid hardware address: 02:00; at neighbours\[0\]\.mac/);
+  assert.match(
+    `${bad.json.msg}; ${bad.json.details}`,
+    /invalid hardware address: 02:00; at neighbours\[0\]\.mac/,
+  );
   const loose = neighbours(
     'ADD',
     { CNI_NETNS: '/proc/self/ns/net', CNI_NETNS_OVERRIDE: '1' },

@@ -80,6 +80,9 @@ class Containerd {
           },
         },
         { type: 'portmap', capabilities: { portMappings: true } },
+        { type: 'firewall', backend: 'iptables' },
+        { type: 'bandwidth', capabilities: { bandwidth: true } },
+        { type: 'tuning', sysctl: { 'net.ipv4.conf.IFNAME.arp_filter': '1' } },
       ],
     };
   }
@@ -200,7 +203,9 @@ test('a pod runs on our plugins, its status has the addresses, its port answers,
   skip,
 }, async () => {
   const logs = join(containerd.node.directory, 'logs');
-  const config = podConfig('p1', { log_directory: logs, port_mappings: PORTS });
+  // The kubelet hands these annotations on to bandwidth.
+  const annotations = { 'kubernetes.io/ingress-bandwidth': '10M', 'kubernetes.io/egress-bandwidth': '10M' };
+  const config = podConfig('p1', { log_directory: logs, port_mappings: PORTS, annotations });
   const first = await cri.RunPodSandbox({ config });
   await cri.StopPodSandbox(first);
   await cri.RemovePodSandbox(first);
@@ -228,6 +233,8 @@ test('a pod runs on our plugins, its status has the addresses, its port answers,
   await cri.StartContainer(container);
   const fetch = () => containerd.node.run('curl', '-sf', '--max-time', '3', 'http://127.0.0.1:8080/').trim();
   assert.equal(await until('the published port', fetch), 'hello');
+
+  assert.match(containerd.node.run('tc', 'qdisc'), /qdisc tbf .* rate 10Mbit/);
 
   await cri.StopPodSandbox(sandbox);
   await cri.StopPodSandbox(sandbox);

@@ -103,6 +103,16 @@ before(() => {
         },
       },
       { type: 'portmap', capabilities: { portMappings: true } },
+      { type: 'firewall', backend: '' },
+      // podman never sends limits: they are the network's.
+      {
+        type: 'bandwidth',
+        ingressRate: 100_000_000,
+        ingressBurst: 10_000_000,
+        egressRate: 100_000_000,
+        egressBurst: 10_000_000,
+      },
+      { type: 'tuning', mtu: 1400 },
     ],
   });
 });
