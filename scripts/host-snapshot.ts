@@ -33,12 +33,16 @@ export function difference(before: readonly string[], after: readonly string[]):
   ];
 }
 
+/** On a node that is in use these come and go with the pods of others; nothing in a sandbox can reach them. */
+const TRANSIENT = /^\/run\/(heddle|netns)\/|^\/var\/lib\/cni\/(results|networks)\//;
+
 const DIRECTORIES = ['/run/netns', '/run/heddle', '/run/cni', '/var/lib/cni', '/etc/cni', '/opt/cni'];
 const SETTINGS = ['/proc/sys/net/ipv4/ip_forward', '/proc/sys/net/ipv6/conf/all/forwarding'];
 
 function files(directory: string): readonly string[] {
   if (!existsSync(directory)) return [];
-  return [directory, ...readdirSync(directory, { recursive: true }).map((name) => `${directory}/${name}`)];
+  const names = readdirSync(directory, { recursive: true }).map((name) => `${directory}/${name}`);
+  return [directory, ...names.filter((name) => !TRANSIENT.test(name))];
 }
 
 function output(program: string, args: readonly string[]): readonly string[] {

@@ -15,9 +15,9 @@ fi
 # Debian packages, by a program that each brings.
 want='cc:gcc cc:libc6-dev ip:iproute2 ping:iputils-ping unshare:util-linux'
 if [ "$level" = test ]; then
-  want="$want nft:nftables iptables:iptables conntrack:conntrack curl:curl jq:jq strace:strace iperf3:iperf3 podman:podman
-    containerd:containerd runc:runc busybox:busybox-static /usr/lib/cni/bridge:containernetworking-plugins
-    qemu-system-x86_64:qemu-system-x86 depmod:kmod xz:xz-utils"
+  want="$want nft:nftables iptables:iptables conntrack:conntrack dbus-daemon:dbus-daemon curl:curl jq:jq
+    strace:strace iperf3:iperf3 podman:podman containerd:containerd runc:runc busybox:busybox-static
+    /usr/lib/cni/bridge:containernetworking-plugins qemu-system-x86_64:qemu-system-x86 depmod:kmod xz:xz-utils"
 fi
 missing=''
 for pair in $want; do
@@ -42,7 +42,7 @@ fi
 
 stamp=node_modules/.heddle-lock
 if ! cmp -s package-lock.json "$stamp"; then
-  say 'npm ci'
+  say 'npm ci (a minute or so the first time)'
   npm ci --loglevel=error --no-progress >/dev/null
   cp package-lock.json "$stamp"
 fi

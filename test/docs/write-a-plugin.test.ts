@@ -63,6 +63,13 @@ test('the plugin of the guide sets up, checks and takes down what it says', asyn
   await runtime.del(network, pod.attachment);
 });
 
+test('the code of the guide has the types that it says', () => {
+  const config = { extends: resolve('tsconfig.json'), include: ['*.ts'] };
+  writeFileSync(`${directory}/tsconfig.json`, JSON.stringify(config));
+  const { status, stdout } = spawnSync('node_modules/.bin/tsc', ['-p', directory], { encoding: 'utf8' });
+  assert.equal(status, 0, stdout);
+});
+
 test('the plugin of the guide answers as the guide says', () => {
   const version = neighbours('VERSION', {}, {});
   assert.equal(version.json.supportedVersions.length, 7);
