@@ -3,20 +3,26 @@ import { ConfigError, uint64 } from '@heddle/cni';
 import * as v from 'valibot';
 
 const limits = {
-  /** Bits per second towards the container. */
-  ingressRate: v.optional(uint64()),
-  /** Bits towards the container that may come at once. */
-  ingressBurst: v.optional(uint64()),
-  /** Bits per second from the container. */
-  egressRate: v.optional(uint64()),
-  /** Bits from the container that may come at once. */
-  egressBurst: v.optional(uint64()),
+  ingressRate: v.pipe(v.optional(uint64()), v.description('bits per second towards the container')),
+  ingressBurst: v.pipe(
+    v.optional(uint64()),
+    v.description('bits towards the container that may come at once'),
+  ),
+  egressRate: v.pipe(v.optional(uint64()), v.description('bits per second from the container')),
+  egressBurst: v.pipe(v.optional(uint64()), v.description('bits from the container that may come at once')),
 };
 
 /** The members that the bandwidth plugin reads. */
 export const bandwidthConfig = v.object({
   ...limits,
-  runtimeConfig: v.optional(v.object({ bandwidth: v.optional(v.object(limits)) })),
+  runtimeConfig: v.optional(
+    v.object({
+      bandwidth: v.pipe(
+        v.optional(v.object(limits)),
+        v.description('the limits of the runtime, which count when the configuration has none'),
+      ),
+    }),
+  ),
 });
 
 /** A configuration whose members have the right types; what they say is for the functions here to judge. */

@@ -2,38 +2,77 @@
 import { bool, ConfigError, dnsSchema, ipamSchema, mac, uint } from '@heddle/cni';
 import { Mac } from '@heddle/netaddr';
 import * as v from 'valibot';
-import { masqueradeBackend } from '../interface/masquerade.ts';
+import { masqueradeBackend, masqueradeEntries } from '../interface/masquerade.ts';
+import { vlanId } from '../interface/vlan-id.ts';
 import { trunkEntry, trunkIds } from './vlan-trunk.ts';
 
-const macHolder = v.object({ mac: v.optional(mac()) });
+const macHolder = v.object({
+  mac: v.pipe(v.optional(mac()), v.description("the hardware address of the container's interface")),
+});
 
 /** The members that the bridge plugin reads. */
 export const bridgeConfig = v.object({
-  bridge: v.optional(v.string(), 'cni0'),
-  isGateway: v.optional(bool, false),
-  isDefaultGateway: v.optional(bool, false),
-  forceAddress: v.optional(bool, false),
-  ipMasq: v.optional(bool, false),
-  ipMasqBackend: v.optional(v.string(), ''),
-  mtu: v.optional(uint(65535), 0),
-  hairpinMode: v.optional(bool, false),
-  promiscMode: v.optional(bool, false),
-  vlan: v.optional(
-    v.pipe(
-      v.number(),
-      v.check(
-        (id) => Number.isInteger(id) && id >= 0 && id <= 4094,
-        ({ input }) => `invalid VLAN ID ${input} (must be between 0 and 4094)`,
-      ),
-    ),
-    0,
+  bridge: v.pipe(
+    v.optional(v.string(), 'cni0'),
+    v.description('the bridge; it is made when it is missing, and never deleted'),
   ),
-  vlanTrunk: v.optional(v.array(trunkEntry)),
-  preserveDefaultVlan: v.optional(bool, false),
-  macspoofchk: v.optional(bool, false),
-  enabledad: v.optional(bool, false),
-  disableContainerInterface: v.optional(bool, false),
-  portIsolation: v.optional(bool, false),
+  isGateway: v.pipe(
+    v.optional(bool, false),
+    v.description("whether the bridge has the gateway's address in each subnet, and the host routes"),
+  ),
+  isDefaultGateway: v.pipe(
+    v.optional(bool, false),
+    v.description('whether the container has default routes by the bridge, too'),
+  ),
+  forceAddress: v.pipe(
+    v.optional(bool, false),
+    v.description('whether other addresses of the bridge in the way of the gateway are removed'),
+  ),
+  ...masqueradeEntries,
+  mtu: v.pipe(
+    v.optional(uint(65535), 0),
+    v.description("what packets may measure; 0 for the kernel's default"),
+  ),
+  hairpinMode: v.pipe(
+    v.optional(bool, false),
+    v.description(
+      'whether frames may leave by the port that they came in by: for a container that talks to itself by a service',
+    ),
+  ),
+  promiscMode: v.pipe(
+    v.optional(bool, false),
+    v.description('whether the bridge is promiscuous; excludes `hairpinMode`'),
+  ),
+  vlan: v.pipe(
+    v.optional(vlanId(), 0),
+    v.description('the VLAN of untagged frames of the container; 0 for none'),
+  ),
+  vlanTrunk: v.pipe(
+    v.optional(v.array(trunkEntry)),
+    v.description('the VLANs of tagged frames of the container'),
+  ),
+  preserveDefaultVlan: v.pipe(
+    v.optional(bool, false),
+    v.description('whether the port stays in VLAN 1, too'),
+  ),
+  macspoofchk: v.pipe(
+    v.optional(bool, false),
+    v.description(
+      'whether frames with a source address other than the hardware address of the container are dropped',
+    ),
+  ),
+  enabledad: v.pipe(
+    v.optional(bool, false),
+    v.description('whether IPv6 addresses are looked for in the network before they are used'),
+  ),
+  disableContainerInterface: v.pipe(
+    v.optional(bool, false),
+    v.description("whether the container's interface stays down; excludes `ipam`"),
+  ),
+  portIsolation: v.pipe(
+    v.optional(bool, false),
+    v.description('whether the container cannot reach other isolated ports of the bridge'),
+  ),
   ipam: v.optional(ipamSchema),
   dns: v.optional(dnsSchema),
   args: v.optional(v.object({ cni: v.optional(macHolder) })),

@@ -11,13 +11,20 @@ export interface TrunkEntry {
   readonly maxID?: number | undefined;
 }
 
+const trunkId = v.pipe(v.number(), v.metadata({ type: 'integer', minimum: 1, maximum: 4094 }));
+
 /** A member of `vlanTrunk` that is valid. */
 export const trunkEntry = v.pipe(
-  v.object({ id: v.optional(v.number()), minID: v.optional(v.number()), maxID: v.optional(v.number()) }),
+  v.object({
+    id: v.pipe(v.optional(trunkId), v.description('one VLAN')),
+    minID: v.pipe(v.optional(trunkId), v.description('the first VLAN of a range')),
+    maxID: v.pipe(v.optional(trunkId), v.description('the last VLAN of a range')),
+  }),
   v.check(
     (entry) => trunkProblem(entry) === undefined,
     ({ input }) => trunkProblem(input) ?? '',
   ),
+  v.metadata({ dependencies: { minID: ['maxID'], maxID: ['minID'] } }),
 );
 
 /**

@@ -41,8 +41,11 @@ export const dhcpConfig = v.object({
                   ({ input }) => `the DHCP option ${JSON.stringify(input)} cannot be given a value`,
                 ),
               ),
-              value: v.optional(shortText, ''),
-              fromArg: v.optional(shortText, ''),
+              value: v.pipe(v.optional(shortText, ''), v.description('its value')),
+              fromArg: v.pipe(
+                v.optional(shortText, ''),
+                v.description('the key of CNI_ARGS whose value it gets, when that is there'),
+              ),
             }),
           ),
           [],

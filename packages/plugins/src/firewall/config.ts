@@ -11,14 +11,26 @@ import * as v from 'valibot';
 
 /** The members that the firewall plugin reads. */
 export const firewallConfig = v.object({
-  /** What lets packets through; firewalld where it runs, else iptables, when it is none of these. */
-  backend: v.optional(v.string(), ''),
-  /** The operator's chain of iptables, which comes before the rules of pods. */
-  iptablesAdminChainName: v.optional(v.string(), 'CNI-ADMIN'),
-  /** The zone of firewalld that addresses are put into. */
-  firewalldZone: v.optional(v.string(), 'trusted'),
-  /** Whether pods on other bridges (`same-bridge`), or any (`isolated`), are kept away from the pod. */
-  ingressPolicy: v.optional(v.string(), 'open'),
+  backend: v.pipe(
+    v.optional(v.string(), ''),
+    v.description('what lets packets through; firewalld where it runs, else iptables, unless set'),
+    v.metadata({ enum: ['', 'firewalld', 'iptables', 'nftables'] }),
+  ),
+  iptablesAdminChainName: v.pipe(
+    v.optional(v.string(), 'CNI-ADMIN'),
+    v.description("the operator's chain of iptables, which comes before the rules of pods"),
+  ),
+  firewalldZone: v.pipe(
+    v.optional(v.string(), 'trusted'),
+    v.description('the zone of firewalld that addresses are put into'),
+  ),
+  ingressPolicy: v.pipe(
+    v.optional(v.string(), 'open'),
+    v.description(
+      'whether pods on other bridges (same-bridge), or any (isolated), are kept away from the pod',
+    ),
+    v.metadata({ enum: ['', 'open', 'same-bridge', 'isolated'] }),
+  ),
 });
 
 /** A configuration whose members have the right types; what they say is for the functions here to judge. */

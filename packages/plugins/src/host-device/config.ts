@@ -10,11 +10,24 @@ const busId = v.pipe(
 
 /** The members that the host-device plugin reads. Of several that name a device, the first in this order wins. */
 export const hostDeviceConfig = v.object({
-  device: v.optional(v.string(), ''),
-  hwaddr: v.optional(mac(), ''),
-  kernelpath: v.optional(v.string(), ''),
-  pciBusID: v.optional(busId, ''),
-  runtimeConfig: v.optional(v.object({ deviceID: v.optional(busId, '') })),
+  device: v.pipe(v.optional(v.string(), ''), v.description('the device by the name of its link')),
+  hwaddr: v.pipe(v.optional(mac(), ''), v.description('the device by its hardware address')),
+  kernelpath: v.pipe(
+    v.optional(v.string(), ''),
+    v.description('the device by its path in sysfs, such as /sys/devices/pci0000:00/0000:00:1f.6'),
+  ),
+  pciBusID: v.pipe(
+    v.optional(busId, ''),
+    v.description('the device by its place on the PCI bus, such as 0000:00:1f.6'),
+  ),
+  runtimeConfig: v.optional(
+    v.object({
+      deviceID: v.pipe(
+        v.optional(busId, ''),
+        v.description('the device by its place on a bus, before all others'),
+      ),
+    }),
+  ),
   ipam: v.optional(ipamSchema),
   dns: v.optional(dnsSchema),
 });

@@ -15,8 +15,18 @@ import { Addr, Prefix } from '@heddle/netaddr';
 import * as v from 'valibot';
 import { checkFamilyLimit } from '../addressing/family-limit.ts';
 
-const bounds = { rangeStart: v.optional(ip()), rangeEnd: v.optional(ip()), gateway: v.optional(ip()) };
-const range = v.object({ subnet: cidr(), ...bounds });
+const bounds = {
+  rangeStart: v.pipe(v.optional(ip()), v.description('the first address; that after the network unless set')),
+  rangeEnd: v.pipe(
+    v.optional(ip()),
+    v.description('the last address; the last one of the subnet unless set'),
+  ),
+  gateway: v.pipe(
+    v.optional(ip()),
+    v.description('the gateway, which is never given; the first address of the subnet unless set'),
+  ),
+};
+const range = v.object({ subnet: v.pipe(cidr(), v.description('the subnet')), ...bounds });
 const rangeSets = v.array(v.array(range));
 const requestedIp = v.pipe(
   v.string(),
@@ -24,26 +34,54 @@ const requestedIp = v.pipe(
     (text) => text === '' || readAddr(text) !== undefined,
     ({ input }) => `invalid IP address: ${input}`,
   ),
+  v.title('IP address'),
 );
 
 /** The members that host-local reads. */
 export const hostLocalConfig = v.object({
   ipam: v.optional(
     v.object({
-      /** One range in short form; it becomes the first range set. */
-      subnet: v.optional(cidr()),
+      subnet: v.pipe(
+        v.optional(cidr()),
+        v.description(
+          'one range in short form, with the three members below; it becomes the first range set',
+        ),
+      ),
       ...bounds,
-      ranges: v.optional(rangeSets, []),
-      routes: v.optional(v.array(routeSchema), []),
-      dataDir: v.optional(absolutePath(), ''),
-      resolvConf: v.optional(absolutePath(), ''),
-      /** Whether STATUS fails, rather than warns, while a range set is exhausted. */
-      statusOnExhaustion: v.optional(bool, false),
+      ranges: v.pipe(
+        v.optional(rangeSets, []),
+        v.description('range sets, each a list of ranges; an attachment gets one address of each set'),
+      ),
+      routes: v.pipe(v.optional(v.array(routeSchema), []), v.description('routes, as the result has them')),
+      dataDir: v.pipe(
+        v.optional(absolutePath(), ''),
+        v.description('where reservations are kept; /var/lib/cni/networks unless set'),
+      ),
+      resolvConf: v.pipe(
+        v.optional(absolutePath(), ''),
+        v.description("a file like resolv.conf(5) whose content becomes the result's `dns`"),
+      ),
+      statusOnExhaustion: v.pipe(
+        v.optional(bool, false),
+        v.description('whether STATUS fails, rather than warns, while a range set is exhausted'),
+      ),
     }),
   ),
-  args: v.optional(v.object({ cni: v.optional(v.object({ ips: v.optional(v.array(requestedIp)) })) })),
+  args: v.optional(
+    v.object({
+      cni: v.optional(
+        v.object({ ips: v.pipe(v.optional(v.array(requestedIp)), v.description('addresses to give')) }),
+      ),
+    }),
+  ),
   runtimeConfig: v.optional(
-    v.object({ ipRanges: v.optional(rangeSets, []), ips: v.optional(v.array(requestedIp)) }),
+    v.object({
+      ipRanges: v.pipe(
+        v.optional(rangeSets, []),
+        v.description('range sets of the runtime, before those of `ranges`'),
+      ),
+      ips: v.pipe(v.optional(v.array(requestedIp)), v.description('addresses to give')),
+    }),
   ),
 });
 

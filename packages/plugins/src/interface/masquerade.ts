@@ -1,17 +1,27 @@
 /** Masquerading as main plugins offer it: `ipMasq` and `ipMasqBackend` of the configuration. */
-import { CniError, ConfigError, type Result } from '@heddle/cni';
+import { bool, CniError, ConfigError, type Result } from '@heddle/cni';
 import type { AddCall, CheckCall } from '@heddle/cni/plugin';
 import { addMasquerade, checkMasquerade, type NatBackend, removeMasquerade } from '@heddle/dataplane';
 import { HeddleError } from '@heddle/errors';
 import { Prefix } from '@heddle/netaddr';
+import * as v from 'valibot';
 import type { Findings } from './findings.ts';
 import type { PlannedAddress } from './plan-routes.ts';
 
 /** The members of a configuration that are about masquerading. */
-export interface MasqueradeConfig {
-  readonly ipMasq: boolean;
-  readonly ipMasqBackend: string;
-}
+export const masqueradeEntries = {
+  ipMasq: v.pipe(v.optional(bool, false), v.description('whether the host masquerades for the container')),
+  ipMasqBackend: v.pipe(
+    v.optional(v.string(), ''),
+    v.description('what masquerades; nftables unless set'),
+    v.metadata({ enum: ['', 'nftables', 'iptables'] }),
+  ),
+};
+
+const masqueradeConfig = v.object(masqueradeEntries);
+
+/** The common part of a valid configuration. */
+export type MasqueradeConfig = v.InferOutput<typeof masqueradeConfig>;
 
 /** What masquerades: nftables unless the configuration says otherwise. @throws {ConfigError} for another word */
 export function masqueradeBackend({ ipMasqBackend }: Pick<MasqueradeConfig, 'ipMasqBackend'>): NatBackend {

@@ -5,8 +5,11 @@ import { stackedEntries } from '../stacked/index.ts';
 /** The members that the ipvlan plugin reads. */
 export const ipvlanConfig = v.object({
   ...stackedEntries,
-  /** The empty text is the default's name, too. */
-  mode: v.optional(v.picklist(['', 'l2', 'l3', 'l3s']), 'l2'),
+  // The empty text is the default's name, too.
+  mode: v.pipe(
+    v.optional(v.picklist(['', 'l2', 'l3', 'l3s']), 'l2'),
+    v.description('how it forwards: by hardware address, by IP address, or that with connection tracking'),
+  ),
 });
 
 /** A valid configuration. */

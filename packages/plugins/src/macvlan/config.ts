@@ -7,12 +7,19 @@ import { stackedEntries } from '../stacked/index.ts';
 /** The members that the macvlan plugin reads. */
 export const macvlanConfig = v.object({
   ...stackedEntries,
-  /** The empty text is the default's name, too. */
-  mode: v.optional(v.picklist(['', 'bridge', 'private', 'vepa', 'passthru']), 'bridge'),
-  /** How many broadcast frames may wait for copying; 0 for the kernel's default. */
-  bcqueuelen: v.optional(uint(0xffff_ffff), 0),
-  mac: v.optional(mac()),
-  runtimeConfig: v.optional(v.object({ mac: v.optional(mac()) })),
+  // The empty text is the default's name, too.
+  mode: v.pipe(
+    v.optional(v.picklist(['', 'bridge', 'private', 'vepa', 'passthru']), 'bridge'),
+    v.description('whom containers on the same master reach'),
+  ),
+  bcqueuelen: v.pipe(
+    v.optional(uint(0xffff_ffff), 0),
+    v.description("how many broadcast frames may wait for copying; 0 for the kernel's default"),
+  ),
+  mac: v.pipe(v.optional(mac()), v.description('the hardware address')),
+  runtimeConfig: v.optional(
+    v.object({ mac: v.pipe(v.optional(mac()), v.description('the hardware address, before that of `mac`')) }),
+  ),
 });
 
 /** A valid configuration. */

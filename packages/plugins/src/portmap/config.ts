@@ -1,26 +1,61 @@
 /** The configuration of the portmap plugin: its schema, and what its members come to together. */
-import { bool, ConfigError, int } from '@heddle/cni';
+import { bool, ConfigError, int, ipText } from '@heddle/cni';
 import { type NatBackend, type PortMapOptions, type PortMapping, PROTOCOLS } from '@heddle/dataplane';
 import { Addr } from '@heddle/netaddr';
 import * as v from 'valibot';
 
+const port = v.pipe(int(), v.metadata({ minimum: 1, maximum: 65535 }));
+
 const portMapping = v.object({
-  hostPort: v.optional(int(), 0),
-  containerPort: v.optional(int(), 0),
-  protocol: v.optional(v.string(), ''),
-  hostIP: v.optional(v.string(), ''),
+  hostPort: v.pipe(v.optional(port, 0), v.description('the port of the host')),
+  containerPort: v.pipe(v.optional(port, 0), v.description('the port of the container')),
+  protocol: v.pipe(
+    v.optional(v.string(), ''),
+    v.description('in any letter case; tcp unless set'),
+    v.metadata({ enum: ['', ...PROTOCOLS, ...PROTOCOLS.map((name) => name.toUpperCase())] }),
+  ),
+  hostIP: v.pipe(v.optional(ipText(), ''), v.description('the address of the host; all of them unless set')),
 });
 
 /** The members that the portmap plugin reads. */
 export const portmapConfig = v.object({
-  backend: v.optional(v.string(), ''),
-  snat: v.optional(bool, true),
-  masqAll: v.optional(bool, false),
-  markMasqBit: v.optional(int()),
-  externalSetMarkChain: v.optional(v.string(), ''),
-  conditionsV4: v.optional(v.array(v.string()), []),
-  conditionsV6: v.optional(v.array(v.string()), []),
-  runtimeConfig: v.optional(v.object({ portMappings: v.optional(v.array(portMapping), []) })),
+  backend: v.pipe(
+    v.optional(v.string(), ''),
+    v.description(
+      'what publishes the ports; nftables, or iptables where another member needs it, unless set',
+    ),
+    v.metadata({ enum: ['', 'nftables', 'iptables'] }),
+  ),
+  snat: v.pipe(
+    v.optional(bool, true),
+    v.description('whether a container can reach its own published ports, and the host can by 127.0.0.1'),
+  ),
+  masqAll: v.pipe(
+    v.optional(bool, false),
+    v.description('whether all connections to published ports are masqueraded'),
+  ),
+  markMasqBit: v.pipe(
+    v.optional(int()),
+    v.description('with iptables: the bit of the packet mark that stands for masquerading; 13 unless set'),
+    v.metadata({ minimum: 0, maximum: 31 }),
+  ),
+  externalSetMarkChain: v.pipe(
+    v.optional(v.string(), ''),
+    v.description('with iptables: a chain of somebody else that marks packets for masquerading'),
+  ),
+  conditionsV4: v.pipe(
+    v.optional(v.array(v.string()), []),
+    v.description('words to add to the rules for IPv4, in the language of the backend'),
+  ),
+  conditionsV6: v.pipe(
+    v.optional(v.array(v.string()), []),
+    v.description('words to add to the rules for IPv6, in the language of the backend'),
+  ),
+  runtimeConfig: v.optional(
+    v.object({
+      portMappings: v.pipe(v.optional(v.array(portMapping), []), v.description('the ports to publish')),
+    }),
+  ),
 });
 
 /** A configuration whose members have the right types; what they say is for the functions here to judge. */

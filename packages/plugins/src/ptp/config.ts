@@ -1,12 +1,15 @@
 /** The configuration of the ptp plugin. */
-import { bool, dnsSchema, ipamSchema, uint } from '@heddle/cni';
+import { dnsSchema, ipamSchema, uint } from '@heddle/cni';
 import * as v from 'valibot';
+import { masqueradeEntries } from '../interface/masquerade.ts';
 
 /** The members that the ptp plugin reads. */
 export const ptpConfig = v.object({
-  ipMasq: v.optional(bool, false),
-  ipMasqBackend: v.optional(v.string(), ''),
-  mtu: v.optional(uint(65535), 0),
+  ...masqueradeEntries,
+  mtu: v.pipe(
+    v.optional(uint(65535), 0),
+    v.description("what packets may measure; 0 for the kernel's default"),
+  ),
   ipam: v.optional(ipamSchema),
   dns: v.optional(dnsSchema),
 });

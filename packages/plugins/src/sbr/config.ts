@@ -1,13 +1,24 @@
 /** The configuration of the sbr plugin: its schema, and what its members come to together. */
-import { bool, ConfigError, int } from '@heddle/cni';
+import { bool, ConfigError, int, ipText } from '@heddle/cni';
 import { Addr } from '@heddle/netaddr';
 import * as v from 'valibot';
 
 /** The members that the sbr plugin reads. */
 export const sbrConfig = v.object({
-  table: v.optional(int(0, 0xffff_ffff)),
-  gateways: v.optional(v.array(v.string()), []),
-  addSourceHints: v.optional(bool, false),
+  table: v.pipe(
+    v.optional(int(0, 0xffff_ffff)),
+    v.description(
+      'a routing table that somebody else fills: only rules into it are made, and the members below do not matter',
+    ),
+  ),
+  gateways: v.pipe(
+    v.optional(v.array(ipText()), []),
+    v.description('the gateways to use, one of each family, before those of the result'),
+  ),
+  addSourceHints: v.pipe(
+    v.optional(bool, false),
+    v.description('whether routes to the networks of the interface in the main table say the source address'),
+  ),
 });
 
 /** A configuration whose members have the right types; what they say is for the functions here to judge. */

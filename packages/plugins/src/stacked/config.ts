@@ -4,12 +4,13 @@ import * as v from 'valibot';
 
 /** The members; a plugin adds its own. */
 export const stackedEntries = {
-  /** The link below; '' for the one that the plugin chooses. */
-  master: v.optional(v.string(), ''),
-  /** 0 for the master's. Its bounds are the master's matter, see `checkMtu`. */
-  mtu: v.optional(int(), 0),
-  /** Whether the master is in the container. */
-  linkInContainer: v.optional(bool, false),
+  master: v.pipe(
+    v.optional(v.string(), ''),
+    v.description('the link below; that of the default route unless set'),
+  ),
+  // Its bounds are the master's matter, see `checkMtu`.
+  mtu: v.pipe(v.optional(int(), 0), v.description("what packets may measure; 0 for the master's")),
+  linkInContainer: v.pipe(v.optional(bool, false), v.description('whether the master is in the container')),
   ipam: v.optional(ipamSchema),
   dns: v.optional(dnsSchema),
 };

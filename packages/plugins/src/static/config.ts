@@ -1,18 +1,31 @@
 /** The configuration of static. Texts are checked when an address is wanted, for DEL must not mind them. */
-import { dnsSchema, routeSchema } from '@heddle/cni';
+import { dnsSchema, ipText, routeSchema } from '@heddle/cni';
 import * as v from 'valibot';
 
-const texts = v.optional(v.array(v.string()), []);
+const texts = v.pipe(
+  v.optional(v.array(v.string()), []),
+  v.description(
+    'addresses instead of the configured ones; they may borrow prefix length and gateway of these',
+  ),
+);
 
 /** The members that static reads. */
 export const staticConfig = v.object({
   ipam: v.optional(
     v.object({
       addresses: v.optional(
-        v.array(v.object({ address: v.optional(v.string(), ''), gateway: v.optional(v.string(), '') })),
+        v.array(
+          v.object({
+            address: v.pipe(
+              v.optional(v.string(), ''),
+              v.description('an address with its prefix length, such as 192.0.2.10/24'),
+            ),
+            gateway: v.pipe(v.optional(ipText(), ''), v.description('its gateway')),
+          }),
+        ),
         [],
       ),
-      routes: v.optional(v.array(routeSchema), []),
+      routes: v.pipe(v.optional(v.array(routeSchema), []), v.description('routes, as the result has them')),
       dns: v.optional(dnsSchema),
     }),
   ),

@@ -7,18 +7,29 @@ const id = uint(0xffff_fffe);
 
 /** The members that the tap plugin reads. */
 export const tapConfig = v.object({
-  multiQueue: v.optional(bool, false),
-  mtu: v.optional(uint(65535), 0),
-  mac: v.optional(mac(), ''),
-  /** Who may open the device, besides root; everybody who may open the clone device when both are left out. */
-  owner: v.optional(id),
-  group: v.optional(id),
-  selinuxContext: v.optional(v.string(), ''),
-  /** A bridge in the container, of which the device becomes a port. */
-  bridge: v.optional(v.string(), ''),
+  multiQueue: v.pipe(v.optional(bool, false), v.description('whether the device has several queues')),
+  mtu: v.pipe(
+    v.optional(uint(65535), 0),
+    v.description("what packets may measure; 0 for the kernel's default"),
+  ),
+  mac: v.pipe(v.optional(mac(), ''), v.description('the hardware address')),
+  owner: v.pipe(
+    v.optional(id),
+    v.description(
+      'the user who may open the device, besides root; without `owner` and `group`, everybody who may open the clone device',
+    ),
+  ),
+  group: v.pipe(v.optional(id), v.description('the group that may open the device')),
+  selinuxContext: v.pipe(v.optional(v.string(), ''), v.description('the SELinux context of the device')),
+  bridge: v.pipe(
+    v.optional(v.string(), ''),
+    v.description('a bridge in the container, of which the device becomes a port'),
+  ),
   ipam: v.optional(ipamSchema),
   dns: v.optional(dnsSchema),
-  runtimeConfig: v.optional(v.object({ mac: v.optional(mac()) })),
+  runtimeConfig: v.optional(
+    v.object({ mac: v.pipe(v.optional(mac()), v.description('the hardware address, before that of `mac`')) }),
+  ),
 });
 
 /** A valid configuration. */

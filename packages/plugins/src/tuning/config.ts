@@ -1,24 +1,36 @@
 /** The configuration of the tuning plugin: its schema, and what its sources come to together. */
-import { bool, ConfigError, int } from '@heddle/cni';
+import { bool, ConfigError, int, macText } from '@heddle/cni';
 import { Mac } from '@heddle/netaddr';
 import * as v from 'valibot';
 import { repeatedMembers } from './repeated-members.ts';
 
+const size = v.pipe(int(), v.metadata({ minimum: 0 }));
+
 const wishes = {
-  sysctl: v.optional(v.record(v.string(), v.string())),
-  mac: v.optional(v.string()),
-  promisc: v.optional(bool),
-  mtu: v.optional(int()),
-  allmulti: v.optional(bool),
-  txQLen: v.optional(int()),
+  sysctl: v.pipe(
+    v.optional(v.record(v.string(), v.string())),
+    v.description(
+      'kernel parameters of the network by name, with dots or slashes; IFNAME stands for the interface',
+    ),
+  ),
+  mac: v.pipe(v.optional(macText()), v.description('the hardware address')),
+  promisc: v.pipe(v.optional(bool), v.description('whether the interface is promiscuous')),
+  mtu: v.pipe(v.optional(size), v.description('what packets may measure')),
+  allmulti: v.pipe(v.optional(bool), v.description('whether the interface takes all multicast packets')),
+  txQLen: v.pipe(v.optional(size), v.description('how many packets may wait to be sent')),
 };
 
 /** The members that the tuning plugin reads. */
 export const tuningConfig = v.object({
   ...wishes,
-  dataDir: v.optional(v.string(), ''),
+  dataDir: v.pipe(
+    v.optional(v.string(), ''),
+    v.description('where is kept what the interface was like before; /run/cni/tuning unless set'),
+  ),
   args: v.optional(v.object({ cni: v.optional(v.object(wishes)) })),
-  runtimeConfig: v.optional(v.object({ mac: v.optional(v.string()) })),
+  runtimeConfig: v.optional(
+    v.object({ mac: v.pipe(v.optional(macText()), v.description('the hardware address')) }),
+  ),
 });
 
 /** A configuration whose members have the right types; what they say is for the functions here to judge. */

@@ -7,9 +7,12 @@ export const vrfConfig = v.object({
   vrfname: v.pipe(
     v.string(),
     v.nonEmpty('configuration is expected to have a valid vrf name: vrfname is empty'),
+    v.description('the VRF in the container; it is made when it is missing'),
   ),
-  /** The VRF's routing table; 0 for any that is free. */
-  table: v.optional(uint(0xffff_ffff), 0),
+  table: v.pipe(
+    v.optional(uint(0xffff_ffff), 0),
+    v.description("the VRF's routing table; 0 for any that is free"),
+  ),
 });
 
 /** A valid configuration. */
