@@ -73,17 +73,14 @@ test('the code of the guide has the types that it says', () => {
 test('the plugin of the guide answers as the guide says', () => {
   const version = neighbours('VERSION', {}, {});
   assert.equal(version.json.supportedVersions.length, 7);
-  const bad = neighbours('DEL', {}, { neighbours: [{ ip: '192.0.2.1', mac: '02:00' }] });
+  const here = { CNI_NETNS: '/proc/self/ns/net', CNI_NETNS_OVERRIDE: '1' };
+  const bad = neighbours('ADD', here, { neighbours: [{ ip: '192.0.2.1', mac: '02:00' }] });
   assert.equal(bad.json.code, 7);
   assert.match(
     `${bad.json.msg}; ${bad.json.details}`,
     /invalid hardware address: 02:00; at neighbours\[0\]\.mac/,
   );
-  const loose = neighbours(
-    'ADD',
-    { CNI_NETNS: '/proc/self/ns/net', CNI_NETNS_OVERRIDE: '1' },
-    { neighbours: [] },
-  );
+  const loose = neighbours('ADD', here, { neighbours: [] });
   assert.equal(loose.json.code, 7);
   assert.match(loose.json.msg, /must come after a plugin that makes the interface/);
 });
