@@ -92,6 +92,50 @@ test('a result without addresses is an error, and is given back', async () => {
   assert.deepEqual(commands, ['ADD', 'DEL']);
 });
 
+test('the interface is there when DHCP is asked to give its address back, and gone for all others', async () => {
+  for (const [type, expected] of [
+    ['dhcp', ['release', 'delete the link']],
+    ['host-local', ['delete the link', 'release']],
+  ] as const) {
+    for (const [command, failure] of [
+      ['DEL', undefined],
+      ['DEL', 'no answer'],
+      ['GC', undefined],
+    ] as const) {
+      const steps: string[] = [];
+      const plugin = definePlugin({
+        ...{ type: 'main', kind: 'main', about: 'delegates' },
+        ...rest,
+        add: ({ ipam }) => ipam.add(),
+        async del({ ipam, teardown }) {
+          await teardown.step('delete the link', () => void steps.push('delete the link'));
+          await teardown.step('release the address', () => ipam.del());
+        },
+        async gc({ ipam, teardown }) {
+          await teardown.step('delete the link', () => void steps.push('delete the link'));
+          await teardown.step('release the address', () => ipam.gc());
+        },
+      });
+      const invoke = (execution: PluginExecution) => {
+        steps.push('release');
+        if (failure !== undefined) throw new PluginError(execution.type, { code: 999, msg: failure });
+        return '';
+      };
+      const config = {
+        ...CONFIG,
+        cniVersion: '1.1.0',
+        IPAM: { Type: type },
+        'cni.dev/valid-attachments': [],
+      };
+      const stdin = Buffer.from(JSON.stringify(config));
+      const env = { ...ENV, CNI_COMMAND: command, CNI_NETNS: '' };
+      const { stdout } = await serve(plugin, { env, readStdin: () => stdin }, testHost({ invoke }));
+      assert.deepEqual(steps, expected);
+      assert.equal(stdout === '' ? undefined : JSON.parse(stdout).msg, failure);
+    }
+  }
+});
+
 test('output that is no JSON names the plugin and its path', async () => {
   const { json } = await run(main, () => 'hello');
   assert.match(json.msg, /^ipam plugin pool \(\/opt\/cni\/bin\/pool\): /);

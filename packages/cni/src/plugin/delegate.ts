@@ -54,6 +54,8 @@ function ipamDelegate(context: DelegationContext): IpamDelegate {
   const found = delegate(chosen, context);
   return {
     ...found,
+    del: once(found.del),
+    gc: once(found.gc),
     async add() {
       const result = await found.add();
       if (result.ips !== undefined && result.ips.length > 0) return result;
@@ -127,6 +129,15 @@ async function runDelegate(
     const { cniCode, msg } = toCniError(error);
     throw new CniError(cniCode, `${title} (${path}): ${msg}`, { cause: error });
   }
+}
+
+/** The same, run at its first call only: further ones hear how that ended. */
+function once(run: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined;
+  return () => {
+    running ??= run();
+    return running;
+  };
 }
 
 function typeIn(config: unknown): string {

@@ -8,6 +8,7 @@ import type { Command, Invocation } from '../environment.ts';
 import { CniError } from '../errors.ts';
 import type { Result } from '../result.ts';
 import { renderResult } from '../result-render.ts';
+import type { IpamDelegate } from './calls.ts';
 import type { Plugin } from './definition.ts';
 import { type Delegates, delegatesOf } from './delegate.ts';
 import type { PluginHost } from './host.ts';
@@ -46,11 +47,13 @@ export async function runPlugin(run: Run): Promise<Result | undefined> {
       return undefined;
     case 'DEL': {
       const call = new LiveDelCall(run, sessions, delegates(run));
+      await releaseThroughInterface(run, call.ipam);
       await toTheEnd(run, call.teardown, () => run.plugin.del(call));
       return undefined;
     }
     case 'GC': {
       const call = new LiveGcCall(run, sessions, delegates(run));
+      await releaseThroughInterface(run, call.ipam);
       await toTheEnd(run, call.teardown, () => run.plugin.gc(call));
       return undefined;
     }
@@ -58,6 +61,16 @@ export async function runPlugin(run: Run): Promise<Result | undefined> {
       await run.plugin.status(new LiveCall(run, sessions, delegates(run)));
       return undefined;
   }
+}
+
+/**
+ * DHCP gives an address back through the interface, which a main plugin is about to take away; all others are
+ * asked when it is gone, so that nobody else gets the address while it is still in use. A delegate is asked once:
+ * how that ended, the plugin hears when it asks.
+ */
+async function releaseThroughInterface({ plugin, command }: Run, ipam: IpamDelegate): Promise<void> {
+  if (plugin.kind !== 'main' || ipam.type !== 'dhcp') return;
+  await (command === 'GC' ? ipam.gc() : ipam.del()).catch(() => {});
 }
 
 async function add(run: Run, sessions: Sessions): Promise<Result> {

@@ -7,8 +7,7 @@
  * @example optionCode('host-name') // 12
  */
 export function optionCode(text: string): number | undefined {
-  const named = OPTION_NAMES[text];
-  if (named !== undefined) return named;
+  if (Object.hasOwn(OPTION_NAMES, text)) return OPTION_NAMES[text];
   return /^\d{1,3}$/.test(text) && Number(text) <= 255 ? Number(text) : undefined;
 }
 

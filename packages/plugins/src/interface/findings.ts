@@ -4,8 +4,9 @@
  * difference.
  */
 import { CNI_CODE, CniError, type Interface, type Result } from '@heddle/cni';
-import { Addr, Mac, Prefix } from '@heddle/netaddr';
+import { type Addr, Mac, Prefix } from '@heddle/netaddr';
 import type { KernelSession, Link, Route } from '@heddle/netlink';
+import { namedGateway } from './plan-routes.ts';
 
 /** Differences between what should be and what is, in words. */
 export type Findings = readonly string[];
@@ -101,7 +102,7 @@ export async function checkNetworkLayer(
   for (const { dst, gw, table, priority } of result.routes ?? []) {
     const expected = {
       dst: Prefix.parse(dst).masked(),
-      gateway: gw === undefined || gw === '' ? undefined : Addr.parse(gw),
+      gateway: namedGateway(gw),
       table,
       metric: priority,
     };

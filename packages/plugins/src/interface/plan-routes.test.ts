@@ -63,6 +63,10 @@ test('a route of the result can make the gateway reachable', () => {
 
 test('what is on the link has no gateway', () => {
   assert.deepEqual(plan([v4], [{ dst: '198.51.100.0/24', scope: 253 }]), ['198.51.100.0/24 dev 7 scope 253']);
+  // DHCP says it with an address of zeros.
+  const zeros = { dst: '198.51.100.0/24', gw: '0.0.0.0', scope: 253 };
+  assert.deepEqual(plan([v4], [zeros]), ['198.51.100.0/24 dev 7 scope 253']);
+  assert.deepEqual(plan([v6], [{ dst: '2001:db8:1::/64', gw: '::' }]), ['2001:db8:1::/64 dev 7']);
 });
 
 test('metrics, priority, table and scope are programmed', () => {

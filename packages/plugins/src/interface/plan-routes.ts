@@ -48,6 +48,12 @@ export function planRoutes(
   return [...planned.values()];
 }
 
+/** The gateway that a route of a result names. Its author may say 0.0.0.0 or :: where there is to be none. */
+export function namedGateway(gw: string | undefined): Addr | undefined {
+  const gateway = gw === undefined || gw === '' ? undefined : Addr.parse(gw);
+  return gateway?.isUnspecified ? undefined : gateway;
+}
+
 /** The first gateway of a family, which routes without one take. */
 function firstGateway(addresses: readonly PlannedAddress[], family: 4 | 6): Addr | undefined {
   return addresses.find(({ gateway }) => gateway?.family === family)?.gateway;
@@ -73,7 +79,7 @@ function routeSpec(link: number, addresses: readonly PlannedAddress[], route: Re
 }
 
 function gatewayOf({ gw, scope = 0 }: ResultRoute, implied: Addr | undefined): Addr | undefined {
-  if (gw !== undefined && gw !== '') return Addr.parse(gw);
+  if (gw !== undefined && gw !== '') return namedGateway(gw);
   // What is on the link or on the host itself has no gateway; the kernel would refuse one.
   return scope >= RT_SCOPE_LINK ? undefined : implied;
 }
