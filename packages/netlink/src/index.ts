@@ -33,6 +33,7 @@ export type { Range, Rule, RuleAction, RuleSpec } from './rule/rule.ts';
 export { type RuleFilter, Rules } from './rule/rules.ts';
 export type { EventGroup, KernelEvent } from './session/events.ts';
 export type { Packets } from './session/packets.ts';
+export type { ProcNet } from './session/proc-net.ts';
 export {
   type KernelSession,
   openSession,

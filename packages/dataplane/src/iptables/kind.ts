@@ -4,7 +4,7 @@
  */
 import { basename } from 'node:path';
 import type { KernelSession } from '@heddle/netlink';
-import { readFileIn, SysError } from '@heddle/sys';
+import { SysError } from '@heddle/sys';
 import type { TableName } from '../iptables-nft/builtin-chains.ts';
 import type { IptablesPort } from './programs.ts';
 import { IptablesError } from './table.ts';
@@ -40,10 +40,10 @@ export async function iptablesKind(
 }
 
 /** Whether the legacy kind has such a table here; looking does not make one. */
-export function hasLegacyTable({ handle }: KernelSession, family: 4 | 6, table: TableName): boolean {
+export function hasLegacyTable({ procNet }: KernelSession, family: 4 | 6, table: TableName): boolean {
   try {
-    const path = `/proc/thread-self/net/ip${family === 4 ? '' : '6'}_tables_names`;
-    return readFileIn(handle, path).split('\n').includes(table);
+    const file = `ip${family === 4 ? '' : '6'}_tables_names`;
+    return procNet.read(file).split('\n').includes(table);
   } catch (error) {
     if (SysError.is(error, 'ENOENT')) return false;
     throw error;

@@ -1,5 +1,6 @@
+import type { Addr } from '@heddle/netaddr';
 import { decode, encode } from '@heddle/wire';
-import type { LinkRef } from '../core/change.ts';
+import { type LinkRef, labelOf } from '../core/change.ts';
 import { afOf, type Family } from '../core/family.ts';
 import { RTM } from '../core/rtm.ts';
 import type { Rtnetlink } from '../link/rtnetlink.ts';
@@ -39,6 +40,21 @@ export class Addresses {
       .map(({ body }) => addressOf(decode(addressMessage, body)))
       .filter((address) => address !== undefined)
       .filter((address) => index === 0 || address.link === index);
+  }
+
+  /**
+   * The IPv6 multicast groups that a link takes packets for, the solicited-node groups of its addresses included:
+   * an address can be found by its neighbours once its group is here.
+   */
+  async groups(link: LinkRef): Promise<Addr[]> {
+    const index = await this.#kernel.indexOf(link);
+    const body = encode(addressMessage, { family: afOf(6), index });
+    const operation = `list multicast groups of ${labelOf(link)}`;
+    const replies = await this.#kernel.client.dump({ type: RTM.GETMULTICAST, body, operation });
+    return replies
+      .map(({ body }) => decode(addressMessage, body))
+      .filter((message) => message.index === index)
+      .flatMap(({ attributes: { multicast } }) => multicast ?? []);
   }
 
   /**

@@ -16,6 +16,7 @@ export const addressMessage = headed(
     label: attr(3, cstring),
     broadcast: attr(4, addr),
     cacheInfo: attr(6, cacheInfo),
+    multicast: attr(7, addr),
     flags: attr(8, u32),
     metric: attr(9, u32),
     protocol: attr(11, u8),

@@ -25,4 +25,5 @@ export const RTM = {
   NEWTFILTER: 44,
   DELTFILTER: 45,
   GETTFILTER: 46,
+  GETMULTICAST: 58,
 } as const;

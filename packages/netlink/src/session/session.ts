@@ -15,6 +15,7 @@ import { Routes } from '../route/routes.ts';
 import { Rules } from '../rule/rules.ts';
 import { Qdiscs, TrafficClasses, TrafficFilters } from '../tc/traffic.ts';
 import { kernelPackets, type Packets } from './packets.ts';
+import { kernelProcNet, type ProcNet } from './proc-net.ts';
 import { kernelSubscribe, type SubscribeOptions, type Subscription } from './subscription.ts';
 import { kernelSysctl, type Sysctl } from './sysctl.ts';
 
@@ -41,6 +42,7 @@ export interface KernelSession extends Disposable {
   readonly nft: Nft;
   readonly conntrack: Conntrack;
   readonly sysctl: Sysctl;
+  readonly procNet: ProcNet;
   readonly packets: Packets;
   /**
    * Makes several changes with one send. Each is made or refused by itself; all refusals are reported.
@@ -94,6 +96,7 @@ export function openSession(options: SessionOptions = {}): KernelSession {
     route: transport(NETLINK.ROUTE),
     netfilter: transport(NETLINK.NETFILTER),
     sysctl: kernelSysctl(() => netns),
+    procNet: kernelProcNet(() => netns),
     packets: (indexOf) => kernelPackets(() => netns, indexOf),
     subscribe: (options) => kernelSubscribe(netns, options),
     close: () => own?.close(),
@@ -108,6 +111,7 @@ export interface SessionPorts {
   /** NETLINK_NETFILTER */
   readonly netfilter: Transport;
   readonly sysctl: Sysctl;
+  readonly procNet: ProcNet;
   readonly packets: (indexOf: Rtnetlink['indexOf']) => Packets;
   readonly subscribe: (options: SubscribeOptions) => Subscription;
   /** Called when the session is disposed of, after its transports were. */
@@ -139,6 +143,7 @@ export function sessionOver(ports: SessionPorts): KernelSession {
     nft: new Nft(netfilter),
     conntrack: new Conntrack(netfilter),
     sysctl: ports.sysctl,
+    procNet: ports.procNet,
     packets,
     batch: (changes) => kernel.batch(changes),
     subscribe: ports.subscribe,

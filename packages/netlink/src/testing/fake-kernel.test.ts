@@ -180,8 +180,8 @@ test('two dumps tell what changed, and are equal when nothing did', async () => 
   await host.nft.commit([add(pods)]);
   const difference = dumpDifference(before, kernel.dump()).split('\n');
   for (const line of [
-    '+ pod: address 10.0.0.2/24 dev eth0 brd 10.0.0.255 scope 0',
-    '+ pod: route local 10.0.0.2/32 dev eth0 table 255 proto 2 scope 254 src 10.0.0.2',
+    '+ pod: address 10.0.0.2/24 dev eth0 brd 10.0.0.255 scope global',
+    '+ pod: route local 10.0.0.2/32 dev eth0 table local proto kernel scope host src 10.0.0.2',
     '+ host: vlan 1 dev veth0 pvid untagged',
     '+ host: sysctl net/ipv4/conf/veth0/proxy_arp = 1',
     '+ host: nft inet t set s element 10.0.0.0/24 comment "pods"',

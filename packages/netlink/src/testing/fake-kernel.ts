@@ -8,6 +8,7 @@ import type { Machine } from './core/machine.ts';
 import { Namespace } from './core/namespace.ts';
 import { netfilterProtocol } from './core/netfilter-protocol.ts';
 import { fakePackets, type SentFrame } from './core/packets.ts';
+import { FAKE_PROC_NET } from './core/proc-net.ts';
 import { routeProtocol } from './core/route-protocol.ts';
 import { FakeTransport } from './core/transport.ts';
 import { dumpNamespace } from './dump/dump.ts';
@@ -43,7 +44,9 @@ export class FakeKernel {
   readonly #numbers = new Map<number, Namespace>();
   readonly #failures = new Failures();
   readonly #machine: Machine;
+  readonly #later: (task: () => void) => void;
   #macs = 0;
+  #pending = 0;
 
   constructor({ without = [], later = (task) => setImmediate(task) }: FakeKernelOptions = {}) {
     this.#machine = {
@@ -54,8 +57,15 @@ export class FakeKernel {
         this.#macs++;
         return Uint8Array.of(0x0e, 0x00, 0x00, this.#macs >>> 16, this.#macs >>> 8, this.#macs);
       },
-      later,
+      later: (task) => {
+        this.#pending++;
+        later(() => {
+          this.#pending--;
+          task();
+        });
+      },
     };
+    this.#later = later;
   }
 
   /** A session in the namespace of that name, which is made when there is none. */
@@ -68,6 +78,7 @@ export class FakeKernel {
       route: new FakeTransport(routeProtocol(namespace, intercept)),
       netfilter: new FakeTransport(netfilterProtocol(namespace, intercept)),
       sysctl: fakeSysctl(namespace),
+      procNet: FAKE_PROC_NET,
       packets: (indexOf) => fakePackets(namespace, indexOf),
       subscribe: (options) => namespace.notifier.subscribe(options),
     });
@@ -85,6 +96,11 @@ export class FakeKernel {
    */
   failNext(failure: Failure): void {
     this.#failures.add(failure);
+  }
+
+  /** Waits until everything is done that was put off: duplicate address detection, notifications. */
+  async settle(): Promise<void> {
+    while (this.#pending > 0) await new Promise<void>((resolve) => this.#later(resolve));
   }
 
   /** Makes every subscription in a namespace lose events: it is told to list afresh. */

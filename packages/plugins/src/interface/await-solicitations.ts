@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CNI_CODE, CniError } from '@heddle/cni';
 import { type Addr, solicitedNode } from '@heddle/netaddr';
 import type { KernelSession } from '@heddle/netlink';
-import { readFileIn } from '@heddle/sys';
 
 /**
  * Waits until the kernel takes in neighbour solicitations for these addresses; IPv4 ones are passed over. It
@@ -21,8 +20,8 @@ export async function awaitSolicitations(
 ): Promise<void> {
   const wanted = addresses.filter(({ family }) => family === 6);
   for (let waited = 0; wanted.length > 0; waited++) {
-    const joined = joinedGroups(readFileIn(session.handle, IGMP6), link);
-    const missing = wanted.find((address) => !joined.has(hexOf(solicitedNode(address))));
+    const joined = new Set((await session.addresses.groups(link)).map(String));
+    const missing = wanted.find((address) => !joined.has(`${solicitedNode(address)}`));
     if (missing === undefined) return;
     // Without neighbour discovery there is nothing to join.
     if (waited === 0 && ((await session.links.get(link)).flags & IFF_NOARP) !== 0) return;
@@ -36,22 +35,6 @@ export async function awaitSolicitations(
   }
 }
 
-/**
- * The groups that a link is in, in hexadecimal, from `/proc/net/igmp6`: index, name, group, users, flags, timer.
- *
- * @example joinedGroups('2    eth0            ff0200000000000000000001ff000064     1 00000004 0\n', 2)
- */
-export function joinedGroups(text: string, link: number): ReadonlySet<string> {
-  const rows = text.split('\n').map((line) => line.trim().split(/\s+/));
-  return new Set(rows.filter(([index]) => index === `${link}`).map(([, , group = '']) => group));
-}
-
-function hexOf(address: Addr): string {
-  return Buffer.from(address.toBytes()).toString('hex');
-}
-
-// The thread's own: it is the thread that is in the session's namespace while it opens the file.
-const IGMP6 = '/proc/thread-self/net/igmp6';
 const LIMIT_MS = 1000;
 /** linux/if.h */
 const IFF_NOARP = 0x80;

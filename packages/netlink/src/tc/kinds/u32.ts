@@ -44,7 +44,9 @@ export interface U32Key {
   readonly offsetMask?: number | undefined;
 }
 
+/** TCA_U32_SEL: what a packet is compared with. */
 export interface Selector {
+  /** TC_U32_TERMINAL and its like. */
   readonly flags: number;
   readonly keys: readonly U32Key[];
 }

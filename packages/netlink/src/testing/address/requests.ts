@@ -8,6 +8,7 @@ import type { Handlers } from '../core/handler.ts';
 import type { Namespace } from '../core/namespace.ts';
 import { refuse, refuseUnknown } from '../core/refusal.ts';
 import type { LinkRecord } from '../link/record.ts';
+import { listGroups } from './groups.ts';
 import { addAddress4, deleteAddress4 } from './ipv4.ts';
 import { addAddress6, deleteAddress6 } from './ipv6.ts';
 import type { AddressRecord } from './record.ts';
@@ -18,6 +19,7 @@ export const addressHandlers: readonly (readonly [number, Handlers])[] = [
   [RTM.NEWADDR, { change: (namespace, { flags, body }) => add(namespace, flags, read(body)) }],
   [RTM.DELADDR, { change: (namespace, { body }) => remove(namespace, read(body)) }],
   [RTM.GETADDR, { dump: (namespace, { body }) => list(namespace, read(body)) }],
+  [RTM.GETMULTICAST, { dump: (namespace, { body }) => listGroups(namespace, read(body)) }],
 ];
 
 function read(body: Uint8Array): AddressMessage {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Addr, Prefix } from '@heddle/netaddr';
+import { Addr, Prefix, solicitedNode } from '@heddle/netaddr';
 import type { KernelSession } from '../../session/session.ts';
 import { type Case, pair, refused, until, wire } from './case.ts';
 
@@ -284,6 +284,20 @@ export const addressCases: readonly Case[] = [
       );
       await host.sysctl.write('net/ipv6/conf/all/disable_ipv6', 0);
       await host.addresses.add({ link: 'hd0', prefix: p('fd00::1/64') });
+    },
+  },
+  {
+    name: 'IPv6: a link takes in what is sent to the groups of its addresses',
+    async run({ host }) {
+      await pair(host);
+      const address = Addr.parse('fd00::1:2');
+      const groups = async () => (await host.addresses.groups('hd0')).map(String);
+      await host.addresses.add({ link: 'hd0', prefix: Prefix.of(address, 64), noDad: true });
+      const own = `${solicitedNode(address)}`;
+      await until(async () => (await groups()).includes(own));
+      assert.ok((await groups()).includes('ff02::1'));
+      await host.addresses.delete({ link: 'hd0', prefix: Prefix.of(address, 64) });
+      assert.ok(!(await groups()).includes(own));
     },
   },
   {

@@ -6,8 +6,10 @@ import type { NeighbourMessage } from '../../neighbour/codec.ts';
 import { NTF, NUD } from '../../neighbour/codec.ts';
 import { RT_TABLE, RTPROT } from '../../route/codec.ts';
 import type { AddressRecord } from '../address/record.ts';
+import { FRESH_PORT } from '../bridge/record.ts';
 import type { Namespace } from '../core/namespace.ts';
 import { linkAt } from '../link/find.ts';
+import { BRIDGE, VXLAN } from '../link/kind-data.ts';
 import type { LinkRecord } from '../link/record.ts';
 import { inOrder as linksInOrder } from '../link/requests.ts';
 import type { NeighbourRecord } from '../neighbour/record.ts';
@@ -39,6 +41,7 @@ function linkLines(namespace: Namespace, link: LinkRecord): string[] {
   const elsewhere = link.lower !== undefined && link.lower.namespace !== namespace;
   const at = below && `@${elsewhere ? `${link.lower?.namespace.name}/` : ''}${below.name}`;
   const [data = {}] = Object.values(link.data ?? {});
+  const usual = { bridge: BRIDGE, vxlan: VXLAN }[link.kind ?? ''] ?? {};
   return [
     words(
       `link ${link.name}${at ?? ''}`,
@@ -54,18 +57,21 @@ function linkLines(namespace: Namespace, link: LinkRecord): string[] {
       `qlen ${link.txQueueLength}`,
       link.alias !== undefined && `alias ${JSON.stringify(link.alias)}`,
       link.altNames.length > 0 && `altnames ${link.altNames.join()}`,
-      members(data),
+      members(data, usual),
     ),
-    ...(link.port === undefined ? [] : [words(`port ${link.name}`, members(link.port.attributes))]),
+    ...(link.port === undefined
+      ? []
+      : [words(`port ${link.name}`, members(link.port.attributes, FRESH_PORT.attributes))]),
     ...link.vlans.map(({ id, pvid, untagged }) =>
       words(`vlan ${id} dev ${link.name}`, pvid && 'pvid', untagged && 'untagged'),
     ),
   ];
 }
 
-function members(value: object): string {
+/** The members of a value but for those that are as usual. */
+function members(value: object, usual: Readonly<Record<string, unknown>> = {}): string {
   return Object.entries(value)
-    .filter(([key]) => key !== 'unknown')
+    .filter(([key, each]) => key !== 'unknown' && String(each) !== String(usual[key]))
     .map(
       ([key, each]) =>
         `${key} ${typeof each === 'object' && !('toBytes' in each) ? JSON.stringify(each) : each}`,
@@ -81,7 +87,7 @@ function addressLine(namespace: Namespace, address: AddressRecord): string {
     `address ${local}/${bits} dev ${name}`,
     !address.address.equals(local) && `peer ${address.address}`,
     broadcast && `brd ${broadcast}`,
-    `scope ${address.scope}`,
+    `scope ${SCOPES.get(address.scope) ?? address.scope}`,
     label !== undefined && label !== name && `label ${label}`,
     has(IFA_F.SECONDARY) && 'secondary',
     has(IFA_F.NODAD) && 'nodad',
@@ -92,6 +98,18 @@ function addressLine(namespace: Namespace, address: AddressRecord): string {
     protocol !== undefined && `proto ${protocol}`,
   );
 }
+
+/** RT_SCOPE_* */
+const SCOPES = new Map([
+  [0, 'global'],
+  [253, 'link'],
+  [254, 'host'],
+]);
+/** RTPROT_* */
+const PROTOCOLS = new Map([
+  [2, 'kernel'],
+  [4, 'static'],
+]);
 
 function routeLine(namespace: Namespace, route: RouteRecord): string {
   const { hops, table, source, metrics } = route;
@@ -110,9 +128,9 @@ function routeLine(namespace: Namespace, route: RouteRecord): string {
     `${route.dst}`,
     route.src && `from ${route.src}`,
     ways.length > 1 ? ways.map((way) => `nexthop ${way}`).join(' ') : ways[0],
-    table !== RT_TABLE.MAIN && `table ${table}`,
-    `proto ${route.protocol}`,
-    route.scope !== 0 && `scope ${route.scope}`,
+    table !== RT_TABLE.MAIN && `table ${table === RT_TABLE.LOCAL ? 'local' : table}`,
+    route.protocol !== RTPROT.BOOT && `proto ${PROTOCOLS.get(route.protocol) ?? route.protocol}`,
+    route.scope !== 0 && `scope ${SCOPES.get(route.scope) ?? route.scope}`,
     route.metric !== 0 && `metric ${route.metric}`,
     source && `src ${source}`,
     metrics && members(metrics),

@@ -69,7 +69,8 @@ export function checkedBridge({ machine }: Namespace, data: NonNullable<InfoData
   return data;
 }
 
-const BRIDGE = {
+/** What a bridge is like that nobody told anything. */
+export const BRIDGE = {
   forwardDelay: 1500,
   helloTime: 200,
   maxAge: 2000,
@@ -124,7 +125,8 @@ function freshVxlan(
   return vxlan;
 }
 
-const VXLAN = {
+/** What a VXLAN is like that nobody told anything. */
+export const VXLAN = {
   ttl: 0,
   tos: 0,
   learning: true,
