@@ -1,13 +1,8 @@
-/** What tests of plugins on the real kernel stand on. */
+/** What tests of plugins stand on, with the real kernel and without. */
 export { TestNetns } from '@heddle/netlink/testing';
-export {
-  Container,
-  type LabCall,
-  type LabConfig,
-  LabInflight,
-  type LabRequest,
-  PluginLab,
-} from './plugin-lab.ts';
+export { FakeContainer, FakeLab } from './fake-lab.ts';
+export { type LabCall, type LabConfig, LabInflight, type LabRequest, PluginCaller } from './plugin-caller.ts';
+export { Container, PluginLab } from './plugin-lab.ts';
 export { ProgramPath } from './program-path.ts';
 export { ReferencePlugins } from './reference.ts';
 export { Sabotage, SabotageError, type SabotageKind } from './sabotage.ts';

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { PluginError } from '@heddle/cni';
 import type { TestNetns } from '@heddle/netlink/testing';
 import { runInNetns } from '@heddle/sys';
-import { invocationOf, type LabCall } from './plugin-lab.ts';
+import { invocationOf, type LabCall } from './plugin-caller.ts';
 
 /** The reference's plugins in one directory. */
 export class ReferencePlugins {
