@@ -12,9 +12,7 @@ export {
   SYSTEM_BUS,
 } from './firewall/firewall.ts';
 export type { Isolation } from './firewall/forward-rules.ts';
-export { requireFirewall } from './firewall/requirements.ts';
-export { IptablesError, isIptablesUsable } from './iptables/nat-table.ts';
-export { programsIn } from './iptables/programs.ts';
+export { IptablesError } from './iptables/table.ts';
 export {
   addMasquerade,
   checkMasquerade,
@@ -45,6 +43,7 @@ export {
 } from './port-mapping.ts';
 export { addPortMaps, checkPortMaps, gcPortMaps, type PortMapOptions, removePortMaps } from './port-maps.ts';
 export { forgetFlowsBefore, forgetFlowsTo, type PublishedPort, publishedPorts } from './published-flows.ts';
+export { requireFirewall, requirePortMaps } from './requirements.ts';
 export {
   addSpoofCheck,
   checkSpoofCheck,

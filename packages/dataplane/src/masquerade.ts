@@ -10,12 +10,13 @@ import type { Prefix } from '@heddle/netaddr';
 import { delete_, element, type KernelSession, type NftChange, type NftElement } from '@heddle/netlink';
 import { masqueradeChain } from './iptables/chain-names.ts';
 import {
+  isMasqueradeChain,
   missingMasqueradeRules,
   planMasquerade,
   planMasqueradeRemoval,
 } from './iptables/masquerade-rules.ts';
-import { changeNatTable, readNatTable } from './iptables/nat-table.ts';
-import { programsIn } from './iptables/programs.ts';
+import type { TableChange } from './iptables/table.ts';
+import { changeTables, readTable } from './iptables/tables.ts';
 import { type Family, HOME, hasStructure, MASQUERADE, NAT, structure } from './layout.ts';
 import { removeIptablesChain } from './leftovers/iptables-chains.ts';
 import {
@@ -59,9 +60,11 @@ export async function addMasquerade(
   { backend }: MasqueradeOptions,
 ): Promise<void> {
   if (backend === 'iptables') {
-    for (const [family, some] of families(prefixes)) {
-      await changeNatTable(programsIn(host), family, planMasquerade(owner, some));
-    }
+    const looksAt = isMasqueradeChain(owner);
+    const changes = families(prefixes).map(([family, some]): TableChange => {
+      return { family, table: 'nat', looksAt, plan: planMasquerade(owner, some) };
+    });
+    await changeTables(host, changes);
     return;
   }
   const wanted = elementsFor(owner, prefixes);
@@ -169,7 +172,7 @@ async function missingInIptables(
 ): Promise<readonly string[]> {
   const missing: string[] = [];
   for (const [family, some] of families(prefixes)) {
-    const table = await readNatTable(programsIn(host), family);
+    const table = await readTable(host, { family, table: 'nat', looksAt: isMasqueradeChain(owner) });
     const rules = missingMasqueradeRules(table, owner, some);
     missing.push(...rules.map((text) => `IPv${family} nat rule ${text}`));
   }

@@ -105,7 +105,7 @@ export function keyText({ set, key }: Pick<NftElement, 'set' | 'key'>): string {
 export function elementText(each: NftElement): string {
   const { data, comment } = each;
   if (typeof data === 'object' && 'kind' in data) return `${keyText(each)} ${data.verdict} ${comment}`;
-  return `${keyText(each)} : ${data === undefined ? '' : valueText(data)} ${comment}`;
+  return `${keyText(each)}${data === undefined ? '' : ` : ${valueText(data)}`} ${comment}`;
 }
 
 /** Takes away the elements of owners that are stale. */

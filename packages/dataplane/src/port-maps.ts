@@ -8,14 +8,15 @@ import { type AttachmentId, CNI_CODE, CniError } from '@heddle/cni';
 import { parseOwnerComment, tagKey } from '@heddle/cni/plugin';
 import { delete_, type KernelSession } from '@heddle/netlink';
 import { legacySnatChain, portMapChain, SHARED_CHAIN } from './iptables/chain-names.ts';
-import { changeNatTable, readNatTable } from './iptables/nat-table.ts';
 import {
   type IptablesPortMapOptions,
+  isPortMapChain,
   missingPortMapRules,
   planPortMapRemoval,
   planPortMaps,
 } from './iptables/port-map-rules.ts';
-import { programsIn } from './iptables/programs.ts';
+import type { TableChange } from './iptables/table.ts';
+import { changeTables, readTable } from './iptables/tables.ts';
 import { hasStructure, NAT } from './layout.ts';
 import { removeIptablesChain } from './leftovers/iptables-chains.ts';
 import { missingReferencePortMaps, removeReferencePortMaps } from './leftovers/reference-port-maps.ts';
@@ -62,13 +63,16 @@ export async function addPortMaps(
   maps: PortMaps,
   options: PortMapOptions,
 ): Promise<void> {
-  const isOurs = options.backend === 'nftables';
-  const wanted = isOurs ? portMapObjects(owner, maps) : { elements: [], rules: [] };
-  await commitPlanned(host, () => planPortMapObjects(host, owner, maps, wanted));
-  if (isOurs || maps.mappings.length === 0) return;
-  for (const target of maps.targets) {
-    await changeNatTable(programsIn(host), target.family, planPortMaps(owner, target, maps, options));
+  if (options.backend === 'nftables' || maps.mappings.length === 0) {
+    const wanted = portMapObjects(owner, maps);
+    await commitPlanned(host, () => planPortMapObjects(host, owner, maps, wanted));
+    return;
   }
+  const changes = maps.targets.map((target): TableChange => {
+    const plan = planPortMaps(owner, target, maps, options);
+    return { family: target.family, table: 'nat', looksAt: isPortMapChain, plan };
+  });
+  await changeTables(host, changes, () => planPortMapObjects(host, owner, maps, { elements: [], rules: [] }));
 }
 
 /**
@@ -157,7 +161,7 @@ async function missingInIptables(
 ): Promise<readonly string[]> {
   const missing: string[] = [];
   for (const target of maps.targets) {
-    const table = await readNatTable(programsIn(host), target.family);
+    const table = await readTable(host, { family: target.family, table: 'nat', looksAt: isPortMapChain });
     const rules = missingPortMapRules(table, owner, target, maps, options);
     missing.push(...rules.map((text) => `IPv${target.family} nat rule ${text}`));
   }

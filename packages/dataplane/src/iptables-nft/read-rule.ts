@@ -28,7 +28,7 @@ export function readRule({ family, expressions, comment }: ListedRule): readonly
 }
 
 /** The chain that a rule leads to, whatever else it says. */
-export function chainOf({ expressions }: Pick<ListedRule, 'expressions'>): string | undefined {
+export function jumpOf({ expressions }: Pick<ListedRule, 'expressions'>): string | undefined {
   for (const each of expressions) {
     if (each.expr === 'immediate' && each.data?.verdict?.chain !== undefined) return each.data.verdict.chain;
   }

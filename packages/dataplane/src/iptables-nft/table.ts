@@ -18,7 +18,7 @@ import {
 import { joinWords, splitWords } from '../iptables/rule-text.ts';
 import type { IptablesTable, SavedRule, TableChange, TableRef } from '../iptables/table.ts';
 import { BUILTIN_CHAINS } from './builtin-chains.ts';
-import { chainOf as leadsTo, readRule } from './read-rule.ts';
+import { jumpOf, readRule } from './read-rule.ts';
 import { writeRule } from './write-rule.ts';
 
 /** A table as it was read, and what the kernel calls its parts. */
@@ -159,7 +159,7 @@ class Script {
 function savedRule(rule: ListedRule): SavedRule {
   const words = readRule(rule);
   if (words !== undefined && isOneLine(words)) return { chain: rule.chain, text: joinWords(words), words };
-  const chain = leadsTo(rule);
+  const chain = jumpOf(rule);
   const own = ['-m', 'nft', '--handle', String(rule.handle), ...(chain === undefined ? [] : ['-j', chain])];
   return { chain: rule.chain, text: joinWords(own), words: own };
 }

@@ -2,14 +2,14 @@
 import type { AttachmentId } from '@heddle/cni';
 import { Prefix } from '@heddle/netaddr';
 import { cutComment, masqueradeChain, ownerWords } from './chain-names.ts';
-import type { NatTable } from './nat-table.ts';
 import { joinWords, ruleMeaning, ruleTarget } from './rule-text.ts';
+import type { IptablesTable } from './table.ts';
 
 /** The lines that bring a nat table to masquerade for the owner's addresses, all of the table's family. */
 export function planMasquerade(
   owner: AttachmentId,
   addresses: readonly Prefix[],
-): (table: NatTable) => readonly string[] {
+): (table: IptablesTable) => readonly string[] {
   return (table) => {
     if (missingMasqueradeRules(table, owner, addresses).length === 0) return [];
     const chain = masqueradeChain(owner);
@@ -23,8 +23,14 @@ export function planMasquerade(
   };
 }
 
+/** Whether the plans for an owner look at a chain's rules. */
+export function isMasqueradeChain(owner: AttachmentId): (chain: string) => boolean {
+  const own = masqueradeChain(owner);
+  return (chain) => chain === 'POSTROUTING' || chain === own;
+}
+
 /** The lines that rid a nat table of an owner's masquerade, whatever its addresses were and however old it is. */
-export function planMasqueradeRemoval(owner: AttachmentId): (table: NatTable) => readonly string[] {
+export function planMasqueradeRemoval(owner: AttachmentId): (table: IptablesTable) => readonly string[] {
   return (table) => {
     const chain = masqueradeChain(owner);
     return [...entries(table, owner), ...(table.chains.has(chain) ? [`-F ${chain}`, `-X ${chain}`] : [])];
@@ -33,7 +39,7 @@ export function planMasqueradeRemoval(owner: AttachmentId): (table: NatTable) =>
 
 /** What a nat table lacks of an owner's masquerade, each rule in words; empty when all is there. */
 export function missingMasqueradeRules(
-  table: NatTable,
+  table: IptablesTable,
   owner: AttachmentId,
   addresses: readonly Prefix[],
 ): readonly string[] {
@@ -64,7 +70,7 @@ function entryRules(owner: AttachmentId, addresses: readonly Prefix[]): readonly
   });
 }
 
-function entries(table: NatTable, owner: AttachmentId): readonly string[] {
+function entries(table: IptablesTable, owner: AttachmentId): readonly string[] {
   return table.rules
     .filter((rule) => rule.chain === 'POSTROUTING' && ruleTarget(rule.words) === masqueradeChain(owner))
     .map(({ text }) => `-D POSTROUTING ${text}`);

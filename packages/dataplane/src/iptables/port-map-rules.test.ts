@@ -4,8 +4,8 @@ import { Addr, Prefix } from '@heddle/netaddr';
 import type { PortMapping, PortMaps } from '../port-mapping.ts';
 import { masqueradeChain, portMapChain } from './chain-names.ts';
 import { planMasquerade, planMasqueradeRemoval } from './masquerade-rules.ts';
-import { parseNatTable } from './nat-table.ts';
 import { missingPortMapRules, planPortMapRemoval, planPortMaps } from './port-map-rules.ts';
+import { parseTable } from './table.ts';
 
 const owner = { network: 'n1', containerID: 'c1', ifName: 'eth0' };
 const target = Prefix.parse('10.77.0.8/24');
@@ -69,12 +69,12 @@ describe('chain names', () => {
 
 describe('published ports', () => {
   test('the reference left nothing to do', () => {
-    assert.deepEqual(planPortMaps(owner, target, maps())(parseNatTable(REFERENCE)), []);
-    assert.deepEqual(missingPortMapRules(parseNatTable(REFERENCE), owner, target, maps()), []);
+    assert.deepEqual(planPortMaps(owner, target, maps())(parseTable(REFERENCE)), []);
+    assert.deepEqual(missingPortMapRules(parseTable(REFERENCE), owner, target, maps()), []);
   });
 
   test('an empty table gets chains, shared rules and rules of the container', () => {
-    const lines = planPortMaps(owner, target, maps())(parseNatTable(EMPTY));
+    const lines = planPortMaps(owner, target, maps())(parseTable(EMPTY));
     assert.deepEqual(
       lines.filter((line) => !line.includes('CNI-DN-')),
       [
@@ -91,7 +91,7 @@ describe('published ports', () => {
   });
 
   test('only what is missing of the shared part is added', () => {
-    const damaged = parseNatTable(REFERENCE.replace(/^-A OUTPUT.*\n/m, ''));
+    const damaged = parseTable(REFERENCE.replace(/^-A OUTPUT.*\n/m, ''));
     const lines = planPortMaps(owner, target, maps())(damaged);
     const shared = lines.filter((line) => !line.includes('CNI-DN-'));
     assert.deepEqual(shared, ['-A OUTPUT -m addrtype --dst-type LOCAL -j CNI-HOSTPORT-DNAT']);
@@ -118,7 +118,7 @@ describe('published ports', () => {
           owner,
           prefix,
           maps({ mappings: [mapping] }),
-        )(parseNatTable(EMPTY))
+        )(parseTable(EMPTY))
           .filter((line) => line.startsWith('-A CNI-DN-'))
           .map((line) => (line.includes('-j DNAT') ? 'D' : 'M'))
           .join('');
@@ -128,7 +128,7 @@ describe('published ports', () => {
   }
 
   test('a mapping of the other family is named by the entry rules all the same', () => {
-    const lines = planPortMaps(owner, target6, maps())(parseNatTable(EMPTY));
+    const lines = planPortMaps(owner, target6, maps())(parseTable(EMPTY));
     assert.ok(lines.some((line) => line.includes('-p udp') && line.includes('--destination-ports 53')));
   });
 
@@ -138,7 +138,7 @@ describe('published ports', () => {
         owner,
         target,
         maps({ mappings: mappings.slice(0, 1), ...changes }),
-      )(parseNatTable(EMPTY)).filter((line) => line.startsWith('-A CNI-DN-'));
+      )(parseTable(EMPTY)).filter((line) => line.startsWith('-A CNI-DN-'));
     assert.deepEqual(own({ snat: false }), [
       '-A CNI-DN-7be53730afe4dc6eb2178 -p tcp -m tcp --dport 8080 -j DNAT --to-destination 10.77.0.8:80',
     ]);
@@ -147,9 +147,7 @@ describe('published ports', () => {
   });
 
   test('another chain for marking brings no chains of ours', () => {
-    const lines = planPortMaps(owner, target, maps(), { setMarkChain: 'KUBE-MARK-MASQ' })(
-      parseNatTable(EMPTY),
-    );
+    const lines = planPortMaps(owner, target, maps(), { setMarkChain: 'KUBE-MARK-MASQ' })(parseTable(EMPTY));
     assert.ok(lines.some((line) => line.endsWith('-j KUBE-MARK-MASQ')));
     assert.ok(!lines.some((line) => line.includes('HOSTPORT-MASQ') || line.includes('HOSTPORT-SETMARK')));
   });
@@ -158,20 +156,20 @@ describe('published ports', () => {
     const many = Array.from({ length: 200 }, (_, n): PortMapping => {
       return { hostPort: 20_000 + n, containerPort: 80, protocol: 'tcp' };
     });
-    const lines = planPortMaps(owner, target, maps({ mappings: many }))(parseNatTable(EMPTY));
+    const lines = planPortMaps(owner, target, maps({ mappings: many }))(parseTable(EMPTY));
     const entries = lines.filter((line) => line.startsWith('-A CNI-HOSTPORT-DNAT'));
     assert.equal(entries.length, 14);
     assert.match(entries[0] ?? '', /--destination-ports 20000,20001(,\d+){13} /);
   });
 
   test('the bit 31 is a mark without sign', () => {
-    const lines = planPortMaps(owner, target, maps(), { mark: 2 ** 31 })(parseNatTable(EMPTY));
+    const lines = planPortMaps(owner, target, maps(), { mark: 2 ** 31 })(parseTable(EMPTY));
     assert.ok(lines.some((line) => line.endsWith('--set-xmark 0x80000000/0x80000000')));
   });
 
   test('a condition goes into the entry rule, quoted where it must be', () => {
     const conditions = { 4: ['!', '-d', '192.0.2.9', '-m', 'comment', '--comment', 'say "hi"'] };
-    const lines = planPortMaps(owner, target, maps({ conditions }))(parseNatTable(EMPTY));
+    const lines = planPortMaps(owner, target, maps({ conditions }))(parseTable(EMPTY));
     const entry = lines.find((line) => line.startsWith('-A CNI-HOSTPORT-DNAT')) ?? '';
     assert.match(
       entry,
@@ -182,37 +180,37 @@ describe('published ports', () => {
   test('no word can smuggle in a line', () => {
     const conditions = { 4: ['-m', 'comment', '--comment', 'x\n-F INPUT'] };
     assert.throws(
-      () => planPortMaps(owner, target, maps({ conditions }))(parseNatTable(EMPTY)),
+      () => planPortMaps(owner, target, maps({ conditions }))(parseTable(EMPTY)),
       /a rule cannot hold a line break/,
     );
   });
 
   test("an older container's chain to the same address goes", () => {
     const other = REFERENCE.replaceAll('CNI-DN-7be53730afe4dc6eb2178', 'CNI-DN-0123456789abcdef01234');
-    const lines = planPortMaps(owner, target, maps())(parseNatTable(other));
+    const lines = planPortMaps(owner, target, maps())(parseTable(other));
     assert.ok(lines.includes('-X CNI-DN-0123456789abcdef01234'));
-    const elsewhere = planPortMaps(owner, Prefix.parse('10.77.0.80/24'), maps())(parseNatTable(other));
+    const elsewhere = planPortMaps(owner, Prefix.parse('10.77.0.80/24'), maps())(parseTable(other));
     assert.ok(!elsewhere.some((line) => line.includes('CNI-DN-0123456789abcdef01234')));
   });
 
   test('removal takes the entry rules and the chain, whatever the ports are; shared chains stay', () => {
-    const lines = planPortMapRemoval(owner)(parseNatTable(REFERENCE));
+    const lines = planPortMapRemoval(owner)(parseTable(REFERENCE));
     assert.deepEqual(lines.slice(-2), ['-F CNI-DN-7be53730afe4dc6eb2178', '-X CNI-DN-7be53730afe4dc6eb2178']);
     assert.equal(lines.length, 4);
-    assert.deepEqual(planPortMapRemoval(owner)(parseNatTable(EMPTY)), []);
+    assert.deepEqual(planPortMapRemoval(owner)(parseTable(EMPTY)), []);
   });
 });
 
 describe('masquerading', () => {
   test('writes the chain and the way into it, and takes both away', () => {
-    const lines = planMasquerade(owner, [target])(parseNatTable(EMPTY));
+    const lines = planMasquerade(owner, [target])(parseTable(EMPTY));
     assert.deepEqual(lines, [
       ':CNI-7be53730afe4dc6eb2178d03 - [0:0]',
       '-A CNI-7be53730afe4dc6eb2178d03 -d 10.77.0.0/24 -m comment --comment "name: \\"n1\\" id: \\"c1\\"" -j ACCEPT',
       '-A CNI-7be53730afe4dc6eb2178d03 ! -d 224.0.0.0/4 -m comment --comment "name: \\"n1\\" id: \\"c1\\"" -j MASQUERADE',
       '-A POSTROUTING -s 10.77.0.8/32 -m comment --comment "name: \\"n1\\" id: \\"c1\\"" -j CNI-7be53730afe4dc6eb2178d03',
     ]);
-    const table = parseNatTable(`${EMPTY}${lines.join('\n')}\n`.replace(/^:(\S+)/m, ':$1'));
+    const table = parseTable(`${EMPTY}${lines.join('\n')}\n`.replace(/^:(\S+)/m, ':$1'));
     assert.deepEqual(planMasquerade(owner, [target])(table), []);
     assert.deepEqual(planMasqueradeRemoval(owner)(table).slice(1), [
       '-F CNI-7be53730afe4dc6eb2178d03',
@@ -225,7 +223,7 @@ describe('masquerading', () => {
 -A POSTROUTING -s 10.77.0.0/24 -m comment --comment "name: \\"n1\\" id: \\"c1\\"" -j CNI-7be53730afe4dc6eb2178d03
 `;
     assert.match(
-      planMasqueradeRemoval(owner)(parseNatTable(old))[0] ?? '',
+      planMasqueradeRemoval(owner)(parseTable(old))[0] ?? '',
       /^-D POSTROUTING -s 10\.77\.0\.0\/24 /,
     );
   });

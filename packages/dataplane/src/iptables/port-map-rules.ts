@@ -10,8 +10,8 @@ import { type Prefix, Prefix as PrefixOf } from '@heddle/netaddr';
 import { PACKET_MARKS } from '../numbers.ts';
 import { boundTo, mappingsOf, type PortMaps, PROTOCOLS } from '../port-mapping.ts';
 import { cutComment, legacySnatChain, ownerWords, portMapChain, SHARED_CHAIN } from './chain-names.ts';
-import type { NatTable, SavedRule } from './nat-table.ts';
 import { joinWords, ruleMeaning, ruleTarget } from './rule-text.ts';
+import type { IptablesTable, SavedRule } from './table.ts';
 
 /** What only the iptables backend can be told. */
 export interface IptablesPortMapOptions {
@@ -29,7 +29,7 @@ export function planPortMaps(
   target: Prefix,
   maps: PortMaps,
   options: IptablesPortMapOptions = {},
-): (table: NatTable) => readonly string[] {
+): (table: IptablesTable) => readonly string[] {
   return (table) => {
     const isStale = staleChains(table, target, portMapChain(owner)).length > 0;
     if (!isStale && missingPortMapRules(table, owner, target, maps, options).length === 0) return [];
@@ -46,8 +46,13 @@ export function planPortMaps(
   };
 }
 
+/** Whether the plans of this file look at a chain's rules. */
+export function isPortMapChain(chain: string): boolean {
+  return ['PREROUTING', 'OUTPUT', 'POSTROUTING'].includes(chain) || /^CNI-(HOSTPORT|DN|SN)-/.test(chain);
+}
+
 /** The lines that rid a nat table of a container's port maps, those of old releases included. Shared chains stay. */
-export function planPortMapRemoval(owner: AttachmentId): (table: NatTable) => readonly string[] {
+export function planPortMapRemoval(owner: AttachmentId): (table: IptablesTable) => readonly string[] {
   return (table) => [
     ...removal(table, portMapChain(owner), SHARED_CHAIN.dnat),
     ...removal(table, legacySnatChain(owner), SHARED_CHAIN.legacySnat),
@@ -56,7 +61,7 @@ export function planPortMapRemoval(owner: AttachmentId): (table: NatTable) => re
 
 /** What a nat table lacks of a container's port maps, each rule in words; empty when all is there. */
 export function missingPortMapRules(
-  table: NatTable,
+  table: IptablesTable,
   owner: AttachmentId,
   target: Prefix,
   maps: PortMaps,
@@ -102,7 +107,7 @@ function sharedRules(maps: PortMaps, options: IptablesPortMapOptions): { chain: 
 
 /** The lines for what is missing of the shared rules. Several may race here: `-N` of a chain that exists fails all. */
 function sharedStructure(
-  table: NatTable,
+  table: IptablesTable,
   maps: PortMaps,
   options: IptablesPortMapOptions,
 ): readonly string[] {
@@ -160,7 +165,7 @@ function entryRules(owner: AttachmentId, target: Prefix, maps: PortMaps): readon
   });
 }
 
-function removal(table: NatTable, chain: string, shared: string): readonly string[] {
+function removal(table: IptablesTable, chain: string, shared: string): readonly string[] {
   return [
     ...entriesTo(table, chain, shared).map(({ text }) => `-D ${shared} ${text}`),
     ...(table.chains.has(chain) ? [`-F ${chain}`, `-X ${chain}`] : []),
@@ -168,7 +173,7 @@ function removal(table: NatTable, chain: string, shared: string): readonly strin
 }
 
 /** Chains of other containers that lead to this one's address: it was theirs, and they are gone. */
-function staleChains(table: NatTable, { family, addr }: Prefix, own: string): readonly string[] {
+function staleChains(table: IptablesTable, { family, addr }: Prefix, own: string): readonly string[] {
   const start = `${family === 6 ? `[${addr}]` : addr}:`;
   const chains = table.rules
     .filter(({ chain }) => chain !== own && chain.startsWith('CNI-DN-'))
@@ -176,7 +181,7 @@ function staleChains(table: NatTable, { family, addr }: Prefix, own: string): re
   return [...new Set(chains.map(({ chain }) => chain))];
 }
 
-function entriesTo(table: NatTable, chain: string, shared: string): readonly SavedRule[] {
+function entriesTo(table: IptablesTable, chain: string, shared: string): readonly SavedRule[] {
   return table.rules.filter((rule) => rule.chain === shared && ruleTarget(rule.words) === chain);
 }
 

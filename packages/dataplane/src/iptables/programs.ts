@@ -1,7 +1,6 @@
 /**
- * Running the iptables programs: the one exception from speaking to the kernel directly. iptables exists in two
- * kinds, legacy and nf_tables, whose rules do not meet; which of them a node uses is the operator's choice, made by
- * what the names in PATH point to, and only the programs know it.
+ * Running the iptables programs: the one exception from speaking to the kernel directly, for tables of the legacy kind
+ * and for rules that only iptables understands.
  *
  * No shell, fixed arguments, the input on stdin. A program is born in the namespace of the session.
  */

@@ -5,10 +5,12 @@
  * has nothing to do starts no process, and works where iptables is not installed any more. Only the legacy kind needs
  * its programs, and only where the kernel has a legacy nat table at all.
  */
-import { chain as chainOf, delete_, flush, type KernelSession, type ListedRule } from '@heddle/netlink';
-import { readFileIn, SysError } from '@heddle/sys';
-import { changeNatTable, type Kind, type NatTable } from '../iptables/nat-table.ts';
-import { type IptablesPort, programsIn } from '../iptables/programs.ts';
+import { chain as chainOf, delete_, flush, type KernelSession } from '@heddle/netlink';
+import { hasLegacyTable } from '../iptables/kind.ts';
+import { programsIn } from '../iptables/programs.ts';
+import { legacySuffix, restoreTable } from '../iptables/restore.ts';
+import type { IptablesTable } from '../iptables/table.ts';
+import { jumpOf } from '../iptables-nft/read-rule.ts';
 import { commitPlanned } from '../owned-elements.ts';
 
 /** A chain to take away. */
@@ -17,7 +19,7 @@ export interface Leftover {
   /** The chain that leads to it. */
   readonly referrer: string;
   /** The lines that take it away from a legacy table. */
-  readonly plan: (table: NatTable) => readonly string[];
+  readonly plan: (table: IptablesTable) => readonly string[];
 }
 
 /**
@@ -34,33 +36,8 @@ export async function removeIptablesChain(
     if (tables.has(`${family} nat`)) await removeNftChain(host, family, leftover);
   }
   for (const family of [4, 6] as const) {
-    if (hasLegacyNat(host, family)) await removeLegacyChain(programsIn(host), family, leftover.plan);
+    if (hasLegacyTable(host, family, 'nat')) await removeLegacyChain(host, family, leftover.plan);
   }
-}
-
-/** The chain that a rule of nftables leads to. */
-export function jumpOf({ expressions }: ListedRule): string | undefined {
-  for (const each of expressions) {
-    if (each.expr === 'immediate' && each.data?.verdict?.chain !== undefined) return each.data.verdict.chain;
-  }
-  return undefined;
-}
-
-/** Whether the legacy kind of iptables has a nat table here; looking does not make one. */
-export function hasLegacyNat({ handle }: KernelSession, family: 4 | 6): boolean {
-  try {
-    const path = `/proc/thread-self/net/ip${family === 4 ? '' : '6'}_tables_names`;
-    return readFileIn(handle, path).split('\n').includes('nat');
-  } catch (error) {
-    if (SysError.is(error, 'ENOENT')) return false;
-    throw error;
-  }
-}
-
-/** How the legacy kind's programs are called here: by their own name, where it does not have the usual one. */
-export async function legacyKind(port: IptablesPort, family: 4 | 6): Promise<Kind> {
-  const named = await port.run([family === 4 ? 'iptables-legacy' : 'ip6tables-legacy', '--version']);
-  return named === undefined ? '' : '-legacy';
 }
 
 async function removeNftChain(
@@ -80,6 +57,8 @@ async function removeNftChain(
   });
 }
 
-async function removeLegacyChain(port: IptablesPort, family: 4 | 6, plan: Leftover['plan']): Promise<void> {
-  await changeNatTable(port, family, plan, await legacyKind(port, family));
+async function removeLegacyChain(host: KernelSession, family: 4 | 6, plan: Leftover['plan']): Promise<void> {
+  const port = programsIn(host);
+  const change = { family, table: 'nat', looksAt: () => true, plan } as const;
+  await restoreTable(port, change, legacySuffix(port, family));
 }

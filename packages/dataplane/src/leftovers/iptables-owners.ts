@@ -1,9 +1,10 @@
 /** Who has chains of the reference's kind in the nat tables: its comments name network and container. */
 import type { KernelSession, ListedRule } from '@heddle/netlink';
-import { type NatTable, readNatTable } from '../iptables/nat-table.ts';
+import { hasLegacyTable } from '../iptables/kind.ts';
 import { programsIn } from '../iptables/programs.ts';
+import { legacySuffix, saveTable } from '../iptables/restore.ts';
 import { ruleTarget } from '../iptables/rule-text.ts';
-import { hasLegacyNat, jumpOf, legacyKind } from './iptables-chains.ts';
+import { jumpOf } from '../iptables-nft/read-rule.ts';
 
 /** A chain, and whose it is. */
 export interface OwnedChain {
@@ -34,9 +35,9 @@ export async function iptablesOwners(
     for (const rule of rules) note(jumpOf(rule), commentOf(rule));
   }
   for (const family of [4, 6] as const) {
-    if (!hasLegacyNat(host, family)) continue;
+    if (!hasLegacyTable(host, family, 'nat')) continue;
     const port = programsIn(host);
-    const { rules }: NatTable = await readNatTable(port, family, await legacyKind(port, family));
+    const { rules } = await saveTable(port, { family, table: 'nat' }, legacySuffix(port, family));
     for (const { chain, words } of rules) {
       if (chain === referrer) note(ruleTarget(words), words[words.indexOf('--comment') + 1]);
     }

@@ -26,8 +26,8 @@ import {
   tcp,
   udp,
 } from '@heddle/netlink';
+import { jumpOf } from '../iptables-nft/read-rule.ts';
 import { boundTo, mappingsOf, type PortMapping, type PortMaps } from '../port-mapping.ts';
-import { jumpOf } from './iptables-chains.ts';
 import { missingRules, type ReferenceRule, removeRules } from './reference-rules.ts';
 
 /** Takes away the rules of a container. */

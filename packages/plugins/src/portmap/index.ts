@@ -2,9 +2,8 @@
  * portmap: publishes ports of a container on the node. A chained plugin; the ports come from the runtime by the
  * capability `portMappings`.
  */
-import { UnavailableError } from '@heddle/cni';
 import { type CheckCall, definePlugin, type StatusCall } from '@heddle/cni/plugin';
-import { checkPortMaps, gcPortMaps, isIptablesUsable, type NatBackend, programsIn } from '@heddle/dataplane';
+import { checkPortMaps, gcPortMaps, type NatBackend, requirePortMaps } from '@heddle/dataplane';
 import { requirePrevResult } from '../interface/findings.ts';
 import { findingsOf } from '../interface/masquerade.ts';
 import { add } from './add.ts';
@@ -44,17 +43,5 @@ async function check(call: CheckCall<PortmapConfig>): Promise<void> {
 
 /** @throws {UnavailableError} code 50 when the configured backend does not work here */
 async function status({ config, host }: StatusCall<PortmapConfig>): Promise<void> {
-  if (portMapOptions(config).backend === 'iptables') {
-    if (await isIptablesUsable(programsIn(host))) return;
-    throw new UnavailableError(
-      'NOT_READY',
-      'iptables is not usable: it is missing, or fails to list the filter table',
-    );
-  }
-  try {
-    await host.nft.tables();
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UnavailableError('NOT_READY', `nf_tables is not usable: ${why}`, { cause: error });
-  }
+  await requirePortMaps(host, portMapOptions(config).backend);
 }

@@ -4,19 +4,14 @@
  */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { CNI_CODE, PluginError } from '@heddle/cni';
-import { PluginLab, ReferencePlugins, type TestNetns } from '../testing/index.ts';
+import { PluginLab, ProgramPath, ReferencePlugins, type TestNetns } from '../testing/index.ts';
 import { portmap } from './index.ts';
 
 const installed = ReferencePlugins.find();
 const withReference = installed === undefined ? { skip: ReferencePlugins.ABSENT } : {};
-const withLegacy = existsSync('/usr/sbin/iptables-legacy')
-  ? {}
-  : { skip: 'iptables-legacy is not installed' };
+const withLegacy = { skip: ProgramPath.NO_LEGACY };
 
 /** portmap never looks into the container: any namespace but the host's will do. */
 const netns = '/proc/self/ns/net';
@@ -128,6 +123,24 @@ describe('the rules', () => {
     assert.equal(saved(lab.host), once);
   });
 
+  test('are written without a process where iptables is of the kind nft', async () => {
+    using lab = newLab();
+    using path = ProgramPath.unused();
+    await lab.add(request());
+    await lab.check(request());
+    await lab.del(request());
+    assert.equal(path.wasUsed, false);
+  });
+
+  test('are written by iptables where only that understands their conditions', async () => {
+    using lab = newLab();
+    const more = { conditionsV4: ['-m', 'limit', '--limit', '7/sec'] };
+    await lab.add(request(more));
+    assert.match(saved(lab.host), /^-A CNI-HOSTPORT-DNAT .* -m limit --limit 7\/sec -j CNI-DN-/m);
+    await lab.del(request(more));
+    assert.doesNotMatch(saved(lab.host), /CNI-DN-/);
+  });
+
   test('are missed when one goes', async () => {
     using lab = newLab();
     await lab.add(request());
@@ -196,7 +209,7 @@ describe('take-over', () => {
     const legacy = () =>
       lab.host.run('iptables-legacy-save', '-t', 'nat').match(/^-A CNI-DN-/gm)?.length ?? 0;
     {
-      using _path = new LegacyPath();
+      using _path = ProgramPath.legacy();
       await lab.add(request());
       await lab.check(request());
       assert.equal(legacy(), 9);
@@ -209,7 +222,7 @@ describe('take-over', () => {
 
   test('a DEL that has nothing to do starts no process', async () => {
     using lab = newLab();
-    using _path = new EmptyPath();
+    using _path = ProgramPath.empty();
     await lab.del(request());
   });
 
@@ -234,7 +247,7 @@ describe('many at once', () => {
   for (const kind of ['nf_tables', 'legacy']) {
     const options = kind === 'legacy' ? withLegacy : {};
     test(`all succeed, and every shared rule is there once: ${kind}`, options, async () => {
-      using _path = kind === 'legacy' ? new LegacyPath() : undefined;
+      using _path = kind === 'legacy' ? ProgramPath.legacy() : undefined;
       using lab = newLab();
       for (let round = 0; round < 2; round++) {
         const holder = spawn('flock', ['/run/xtables.lock', 'sleep', '1']);
@@ -278,37 +291,4 @@ test('GC takes the chains of containers that are stale, of its own network', asy
 
 function nft(host: TestNetns, lines: readonly string[]): void {
   for (const line of lines) host.run('nft', line);
-}
-
-/** While it lives, the names of iptables mean the legacy kind. */
-class LegacyPath implements Disposable {
-  readonly #directory = mkdtempSync(join(tmpdir(), 'heddle-legacy-'));
-  readonly #before = process.env['PATH'];
-
-  constructor() {
-    for (const family of ['iptables', 'ip6tables']) {
-      for (const suffix of ['', '-save', '-restore']) {
-        symlinkSync(`/usr/sbin/xtables-legacy-multi`, join(this.#directory, `${family}${suffix}`));
-      }
-    }
-    process.env['PATH'] = `${this.#directory}:${this.#before}`;
-  }
-
-  [Symbol.dispose](): void {
-    process.env['PATH'] = this.#before;
-    rmSync(this.#directory, { recursive: true });
-  }
-}
-
-/** While it lives, there are no programs. */
-class EmptyPath implements Disposable {
-  readonly #before = process.env['PATH'];
-
-  constructor() {
-    process.env['PATH'] = '/nowhere';
-  }
-
-  [Symbol.dispose](): void {
-    process.env['PATH'] = this.#before;
-  }
 }
