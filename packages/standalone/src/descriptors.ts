@@ -12,13 +12,26 @@ export function readToEnd(fd: number): Uint8Array {
   }
 }
 
-/** Writes all of `text`. A reader that has gone is no error: nobody is left to be told. */
+/**
+ * Writes all of `text`. A reader that has gone is no error: nobody is left to be told.
+ *
+ * @throws the system's error, such as ENOSPC
+ */
 export function writeWhole(fd: number, text: string): void {
   const bytes = Buffer.from(text);
   try {
     for (let done = 0; done < bytes.length; ) done += patiently(() => writeSync(fd, bytes, done));
   } catch (error) {
     if (!['EPIPE', 'EBADF'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
+  }
+}
+
+/** Writes what is only said beside the answer: that it cannot be said must not cost the answer. */
+export function writeBestEffort(fd: number, text: string): void {
+  try {
+    writeWhole(fd, text);
+  } catch {
+    // There is no other place to say it.
   }
 }
 

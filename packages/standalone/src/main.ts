@@ -7,7 +7,7 @@ import { basename } from 'node:path';
 import { type Plugin, serve } from '@heddle/cni/plugin';
 import { systemPluginHost } from '@heddle/cni/runtime';
 import { PLUGINS } from '@heddle/plugins';
-import { readToEnd, writeWhole } from './descriptors.ts';
+import { readToEnd, writeBestEffort, writeWhole } from './descriptors.ts';
 
 const name = basename(process.argv0);
 const plugin = PLUGINS.get(name);
@@ -18,8 +18,8 @@ if (name === 'dhcp' && process.argv[2] === 'daemon') {
   // No top-level await: the bytecode that makes the start short is that of a CommonJS module.
   void run(plugin);
 } else {
-  writeWhole(2, `${name}: this program holds the CNI plugins ${[...PLUGINS.keys()].join(', ')};\n`);
-  writeWhole(2, 'call it by one of these names: heddle install --dir /opt/cni/bin makes the links\n');
+  writeBestEffort(2, `${name}: this program holds the CNI plugins ${[...PLUGINS.keys()].join(', ')};\n`);
+  writeBestEffort(2, 'call it by one of these names: heddle install --dir /opt/cni/bin makes the links\n');
   process.exit(2);
 }
 
@@ -29,7 +29,7 @@ async function keepLeases(args: readonly string[]): Promise<void> {
   const exitCode = await runDaemon(args, {
     env: process.env,
     pid: process.pid,
-    stderr: (text) => writeWhole(2, text),
+    stderr: (text) => writeBestEffort(2, text),
     random: () => randomBytes(4).readUInt32BE() / 2 ** 32,
     onStop: (stop) => {
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
@@ -42,11 +42,21 @@ async function run(chosen: Plugin): Promise<void> {
   const host = systemPluginHost({
     mode: 'sync',
     own: { executable: process.execPath, plugins: PLUGINS },
-    onStderr: (text) => writeWhole(2, text),
+    onStderr: (text) => writeBestEffort(2, text),
   });
   const input = { env: process.env, readStdin: () => readToEnd(0) };
   const { exitCode, stdout, stderr } = await serve(chosen, input, host);
-  writeWhole(2, stderr);
-  writeWhole(1, stdout);
-  process.exit(exitCode);
+  writeBestEffort(2, stderr);
+  process.exit(answered(stdout) ? exitCode : 1);
+}
+
+/** False when the answer cannot be printed: the caller must not take its absence for one. */
+function answered(stdout: string): boolean {
+  try {
+    writeWhole(1, stdout);
+    return true;
+  } catch (error) {
+    writeBestEffort(2, `${name}: cannot print the answer: ${String(error)}\n`);
+    return false;
+  }
 }
