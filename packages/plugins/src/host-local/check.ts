@@ -7,13 +7,14 @@ import { type Places, storeOf } from './places.ts';
 
 /**
  * CHECK: the attachment holds an address and, beyond what the reference looks at, every address of the
- * previous result that comes from the configured ranges.
+ * previous result that comes from the configured ranges. It only reads, also where nothing can be written.
  */
 export async function check(call: CheckCall<HostLocalConfig>, places: Places): Promise<void> {
   const { containerID, ifName, prevResult } = call;
   const rangeSets = rangeSetsOf(call.config, call.cniVersion);
-  const reservations = await storeOf(call, places).exclusive((ledger) => ledger.list(), { create: false });
-  const held = new Set(heldBy(reservations, { containerID, ifName }).map(({ addr }) => addr.toString()));
+  const held = new Set(
+    heldBy(storeOf(call, places).list(), { containerID, ifName }).map(({ addr }) => addr.toString()),
+  );
   if (held.size === 0) {
     throw drift(`host-local: Failed to find address added by container ${containerID}`);
   }

@@ -3,7 +3,15 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 import { CNI_VERSIONS } from '@heddle/cni';
+import { flock, O, openFile } from '@heddle/sys';
 import { HostLocalLab } from './testing.ts';
+
+/** Holds the lock that whoever changes reservations takes. */
+function lockFile(path: string): Disposable {
+  const file = openFile(path, O.RDONLY);
+  flock(file, 'exclusive');
+  return file;
+}
 
 let lab: HostLocalLab;
 beforeEach(() => {
@@ -139,6 +147,14 @@ describe('CHECK and STATUS', () => {
     assert.equal(msg, 'host-local: eth0 of dummy uses 10.1.2.9 but holds 10.1.2.2');
     lab.remove('10.1.2.2');
     await lab.refused({ command: 'CHECK', config: conf(result) });
+  });
+
+  test('CHECK changes nothing and waits for nobody', async () => {
+    await lab.ok({ command: 'ADD', config: conf() });
+    lab.plant('.heddle-draft', 'of somebody at work');
+    using _atWork = lockFile(join(lab.directory, 'lock'));
+    assert.equal((await lab.ok({ command: 'CHECK', config: conf() })).stderr, '');
+    assert.ok(lab.files().includes('.heddle-draft'));
   });
 
   test('STATUS makes nothing, and ranges may come with ADD only', async () => {
