@@ -48,6 +48,12 @@ describe('resolv.conf', () => {
         cniCode: 5,
         message: /^read resolvConf: ENOENT.*resolv\.conf/,
       });
+      for (const endless of ['/dev/zero', directory]) {
+        assert.throws(() => readResolvConf(endless), {
+          cniCode: 5,
+          message: `read resolvConf: ${endless} is no regular file`,
+        });
+      }
       writeFileSync(path, 'nameserver 2001:db8::53');
       assert.deepEqual(readResolvConf(path), { nameservers: ['2001:db8::53'] });
     } finally {

@@ -1,14 +1,15 @@
 /** resolv.conf(5), as far as a result's `dns` goes. */
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { CNI_CODE, CniError, type Dns } from '@heddle/cni';
 
 /**
  * Reads a file in the form of /etc/resolv.conf.
  *
- * @throws {CniError} code 5 when it cannot be read
+ * @throws {CniError} code 5 when it cannot be read, or is a device or pipe, which might have no end
  */
 export function readResolvConf(path: string): Dns {
   try {
+    if (!statSync(path).isFile()) throw new Error(`${path} is no regular file`);
     return parseResolvConf(readFileSync(path, 'utf8'));
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
