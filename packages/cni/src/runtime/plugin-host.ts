@@ -7,6 +7,7 @@ import type { Plugin, PluginHost } from '../plugin/index.ts';
 import { execPlugin } from './exec.ts';
 import { findPlugin } from './find.ts';
 import { InflightMarks } from './inflight.ts';
+import { ioFailure } from './io-failure.ts';
 import { definedVariables } from './plugin-environment.ts';
 
 /** What there is to say about this machine's surroundings. */
@@ -42,10 +43,18 @@ export function systemPluginHost(options: SystemPluginHostOptions = {}): PluginH
     },
     ...(own !== undefined && {
       inProcess: (type: string, path: string) =>
-        realpathSync(path) === realpathSync(own.executable) ? own.plugins.get(type) : undefined,
+        isSameFile(path, own.executable) ? own.plugins.get(type) : undefined,
     }),
     inflight: new InflightMarks(marks),
     clock: { now: () => Date.now() },
     random: { bytes: (count) => new Uint8Array(randomBytes(count)) },
   };
+}
+
+function isSameFile(path: string, other: string): boolean {
+  try {
+    return realpathSync(path) === realpathSync(other);
+  } catch (error) {
+    throw ioFailure('tell whose plugin it is', error);
+  }
 }
