@@ -6,16 +6,16 @@ import { attachmentOf, containerIdOf, netnsPath } from './sandbox.ts';
 const PLACES = { ...DEFAULT_PLACES, programDirs: [] };
 
 function surroundings(env: Readonly<Record<string, string>> = {}): Surroundings {
-  return { env, cwd: '/work/dir', places: PLACES } as unknown as Surroundings;
+  return { env, cwd: '/home/me', places: PLACES } as unknown as Surroundings;
 }
 
 describe('a namespace on the command line', () => {
   const paths: readonly (readonly [argument: string, path: string])[] = [
     ['blue', '/run/netns/blue'],
-    ['./blue', '/work/dir/blue'],
+    ['./blue', '/home/me/blue'],
     ['/var/run/netns/blue', '/var/run/netns/blue'],
     ['/proc/1/ns/../ns/net', '/proc/1/ns/net'],
-    ['sub/blue', '/work/dir/sub/blue'],
+    ['sub/blue', '/home/me/sub/blue'],
   ];
   for (const [argument, path] of paths) {
     test(`${argument} is ${path}`, () => assert.equal(netnsPath(surroundings(), argument), path));
