@@ -95,7 +95,7 @@ function locateAddon(): string {
   const candidates = [
     fileURLToPath(new URL(`../build/${FILE}`, import.meta.url)),
     fileURLToPath(new URL(`./${FILE}`, import.meta.url)),
-    join(dirname(realpathSync(process.execPath)), FILE),
+    join(executableDirectory(), FILE),
   ];
   const found = candidates.find((path) => existsSync(path));
   if (found !== undefined) return found;
@@ -104,6 +104,15 @@ function locateAddon(): string {
     message: `load addon ${FILE}: not found (tried ${candidates.join(', ')})`,
     hint: 'build it with `npm run build:native`, or put it beside the executable',
   });
+}
+
+function executableDirectory(): string {
+  try {
+    return dirname(realpathSync(process.execPath));
+  } catch {
+    // An upgrade has just put another executable in its place: the path now ends in " (deleted)".
+    return dirname(process.execPath);
+  }
 }
 
 function once<T extends object>(make: () => T): () => T {

@@ -7,7 +7,7 @@ import type { Plugin, PluginHost } from '../plugin/index.ts';
 import { execPlugin } from './exec.ts';
 import { findPlugin } from './find.ts';
 import { InflightMarks } from './inflight.ts';
-import { ioFailure } from './io-failure.ts';
+import { ioFailure, isMissing } from './io-failure.ts';
 import { definedVariables } from './plugin-environment.ts';
 
 /** What there is to say about this machine's surroundings. */
@@ -55,6 +55,8 @@ function isSameFile(path: string, other: string): boolean {
   try {
     return realpathSync(path) === realpathSync(other);
   } catch (error) {
+    // An upgrade has just replaced the executable that runs here: what is there now is another one.
+    if (isMissing(error)) return false;
     throw ioFailure('tell whose plugin it is', error);
   }
 }
