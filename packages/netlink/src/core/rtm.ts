@@ -26,4 +26,6 @@ export const RTM = {
   DELTFILTER: 45,
   GETTFILTER: 46,
   GETMULTICAST: 58,
+  NEWLINKPROP: 108,
+  DELLINKPROP: 109,
 } as const;

@@ -36,7 +36,7 @@ export interface VethPeer {
   readonly name: string;
   readonly mac?: Mac | undefined;
   readonly mtu?: number | undefined;
-  /** The namespace in which it is made; the first end's without. */
+  /** The namespace in which it is made; the session's own without, wherever the first end is. */
   readonly netns?: NetnsTarget | undefined;
   readonly group?: number | undefined;
 }

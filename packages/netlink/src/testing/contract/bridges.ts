@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Mac } from '@heddle/netaddr';
+import { Addr, Mac } from '@heddle/netaddr';
 import type { KernelSession } from '../../session/session.ts';
 import { type Case, refused, until } from './case.ts';
 
@@ -190,7 +190,6 @@ export const bridgeCases: readonly Case[] = [
     name: 'a VXLAN has an entry for each remote end',
     needs: ['vxlan'],
     async run({ host }) {
-      const { Addr } = await import('@heddle/netaddr');
       await host.links.add({ name: 'hdvx', kind: 'vxlan', id: 42, port: 4789, learning: false, up: true });
       const [one, two] = [Addr.parse('192.0.2.2'), Addr.parse('192.0.2.3')];
       await host.bridge.addFdb({ link: 'hdvx', mac: MAC, dst: one, vni: 43 });

@@ -1,7 +1,9 @@
 /** All that the fake kernel and a real one are held to. */
-import { addressCases } from './addresses.ts';
+import { addressCases } from './addresses4.ts';
+import { ipv6AddressCases } from './addresses6.ts';
 import { bridgeCases } from './bridges.ts';
 import type { Case } from './case.ts';
+import { linkKindCases } from './link-kinds.ts';
 import { linkCases } from './links.ts';
 import { neighbourCases } from './neighbours.ts';
 import { nftElementCases } from './nft-elements.ts';
@@ -14,8 +16,10 @@ import { trafficCases } from './traffic.ts';
 /** The cases by the table that they are about. */
 export const CONTRACT: Readonly<Record<string, readonly Case[]>> = {
   links: linkCases,
+  'kinds of links': linkKindCases,
   bridges: bridgeCases,
   addresses: addressCases,
+  'IPv6 addresses': ipv6AddressCases,
   routes: routeCases,
   rules: ruleCases,
   neighbours: neighbourCases,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { Addr, Prefix } from '@heddle/netaddr';
 import type { RouteSpec } from '../../route/route.ts';
 import type { KernelSession } from '../../session/session.ts';
-import { routesOf } from './addresses.ts';
 import { type Case, pair, refused, until } from './case.ts';
+import { routesOf } from './routes-text.ts';
 
 const FAMILIES = [
   {

@@ -8,6 +8,7 @@ import { leaveVlans, listPorts, setPort } from '../bridge/requests.ts';
 import type { Handler, Handlers } from '../core/handler.ts';
 import type { Namespace } from '../core/namespace.ts';
 import { refuse, refuseUnknown } from '../core/refusal.ts';
+import { addAlternativeNames, deleteAlternativeNames } from './alternative-names.ts';
 import { changeData, changeLink } from './change.ts';
 import { describeLink } from './describe.ts';
 import { findLink, needLink } from './find.ts';
@@ -21,6 +22,8 @@ export const linkHandlers: readonly (readonly [number, Handlers])[] = [
   [RTM.NEWLINK, { change: byFamily(newLink, refused) }],
   [RTM.SETLINK, { change: byFamily(setLink, setPort) }],
   [RTM.DELLINK, { change: byFamily(removeLink, leaveVlans) }],
+  [RTM.NEWLINKPROP, { change: addAlternativeNames }],
+  [RTM.DELLINKPROP, { change: deleteAlternativeNames }],
   [RTM.GETLINK, { dump: byFamily(listLinks, listPorts), get: byFamily(getLink, refused) }],
 ];
 
