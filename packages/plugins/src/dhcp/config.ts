@@ -27,7 +27,8 @@ export const dhcpConfig = v.object({
     v.object({
       daemonSocketPath: v.pipe(
         v.optional(v.string(), ''),
-        v.description(`where the daemon listens; ${DEFAULT_SOCKET} unless set`),
+        v.description('where the daemon listens'),
+        v.metadata({ default: DEFAULT_SOCKET }),
       ),
       priority: v.pipe(v.optional(int(), 0), v.description('the metric of the routes, unless 0')),
       provide: v.pipe(
@@ -54,7 +55,15 @@ export const dhcpConfig = v.object({
       ),
       request: v.pipe(
         v.optional(
-          v.array(v.object({ option: v.optional(optionName, ''), skipDefault: v.optional(bool, false) })),
+          v.array(
+            v.object({
+              option: v.optional(optionName, ''),
+              skipDefault: v.pipe(
+                v.optional(bool, false),
+                v.description('whether the usual options are not asked for'),
+              ),
+            }),
+          ),
           [],
         ),
         v.description('options to ask for before those that are always asked for, unless skipDefault is set'),

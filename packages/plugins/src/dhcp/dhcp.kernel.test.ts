@@ -1,109 +1,18 @@
-/** The plugin below a main plugin, with a daemon in this process and dnsmasq on the bridge. */
+/** The plugin below main plugins, with a daemon in this process and dnsmasq on the link. */
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { runDaemon } from '@heddle/dhcp/daemon';
-import { runInNetns } from '@heddle/sys';
 import { bridge } from '../bridge/index.ts';
-import { PluginLab, TestNetns } from '../testing/index.ts';
-import { dhcpAt } from './index.ts';
+import { macvlan } from '../macvlan/index.ts';
+import { DhcpNode, NO_SERVER } from './testing.ts';
 
-const skip = spawnSync('dnsmasq', ['--version']).status === 0 ? false : 'not installed: dnsmasq';
-
-/** A node whose bridge leads to a DHCP server. */
-class DhcpNode extends AsyncDisposableStack {
-  readonly lab: PluginLab;
-  readonly socketPath: string;
-  /** What the server and the daemon said. */
-  log = '';
-  readonly #directory = mkdtempSync(join(tmpdir(), 'heddle-dhcp-'));
-  #server: ChildProcess | undefined;
-  #stopDaemon = () => {};
-  #daemon: Promise<number> | undefined;
-
-  constructor() {
-    super();
-    this.defer(() => rmSync(this.#directory, { recursive: true }));
-    this.lab = this.use(new PluginLab([bridge, dhcpAt({ stateDir: this.#file('leases') })]));
-    this.socketPath = this.#file('dhcp.sock');
-    const server = this.use(new TestNetns());
-    const { host } = this.lab;
-    host.run('ip', 'link', 'add', 'hdbr', 'type', 'bridge');
-    host.run('ip', 'link', 'set', 'hdbr', 'up');
-    const there = `/proc/${process.pid}/fd/${server.handle.number}`;
-    host.run('ip', 'link', 'add', 'hdsrv', 'type', 'veth', 'peer', 'name', 'eth0', 'netns', there);
-    host.run('ip', 'link', 'set', 'hdsrv', 'master', 'hdbr', 'up');
-    server.run('ip', 'address', 'add', '192.0.2.1/24', 'dev', 'eth0');
-    server.run('ip', 'link', 'set', 'eth0', 'up');
-    const child = runInNetns(server.handle, () =>
-      spawn('dnsmasq', [
-        ...['--no-daemon', '--conf-file=/dev/null', '--port=0', '--pid-file=', '--no-ping'],
-        ...['--interface=eth0', '--bind-interfaces', '--dhcp-authoritative', '--dhcp-option=6,192.0.2.53'],
-        ...['--dhcp-option=121,10.0.0.0/8,192.0.2.2,198.51.100.0/24,0.0.0.0,0.0.0.0/0,192.0.2.1'],
-        ...[`--dhcp-leasefile=${this.#file('dnsmasq.leases')}`],
-        '--dhcp-range=192.0.2.10,192.0.2.20,2m',
-      ]),
-    );
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        this.log += text;
-      });
-    }
-    this.#server = child;
-    this.defer(() => this.stopDaemon());
-    this.defer(() => void this.#server?.kill('SIGKILL'));
-  }
-
-  /** What an ADD and a CHECK of the bridge are called with. */
-  get config() {
-    return {
-      ...{ type: 'bridge', bridge: 'hdbr' },
-      ipam: { type: 'dhcp', daemonSocketPath: this.socketPath },
-    };
-  }
-
-  async startDaemon(): Promise<void> {
-    const io = {
-      ...{ env: {}, pid: process.pid, random: Math.random },
-      stderr: (text: string) => {
-        this.log += text;
-      },
-      onStop: (stop: () => void) => {
-        this.#stopDaemon = stop;
-      },
-    };
-    const args = ['-socketpath', this.socketPath, '-statedir', this.#file('leases')];
-    this.#daemon = runDaemon(args, io);
-    while (!existsSync(this.socketPath)) await sleep(5);
-  }
-
-  async stopDaemon(): Promise<void> {
-    this.#stopDaemon();
-    await this.#daemon;
-  }
-
-  #file(name: string): string {
-    return join(this.#directory, name);
-  }
-
-  async said(what: string | RegExp): Promise<void> {
-    for (let tries = 0; tries < 1000; tries++) {
-      if (typeof what === 'string' ? this.log.includes(what) : what.test(this.log)) return;
-      await sleep(10);
-    }
-    throw new Error(`waited in vain for ${what} in:\n${this.log}`);
-  }
-}
+const BRIDGE = { type: 'bridge', bridge: 'hdbr' };
 
 test('a container on a bridge has the address, the routes and the name servers of a lease', {
-  skip,
+  skip: NO_SERVER,
 }, async () => {
-  await using node = new DhcpNode();
-  const { lab, config } = node;
+  await using node = new DhcpNode([bridge]);
+  const { lab } = node;
+  const config = { ...BRIDGE, ipam: node.ipam };
   await node.startDaemon();
   const container = lab.container();
   const result = await lab.add({ config, container });
@@ -125,9 +34,25 @@ test('a container on a bridge has the address, the routes and the name servers o
   await lab.del({ config, container });
 });
 
-test('an ADD that fails after the lease gives it back', { skip }, async () => {
-  await using node = new DhcpNode();
-  const { lab, config } = node;
+test('a container with a link of its master’s', { skip: NO_SERVER }, async () => {
+  await using node = new DhcpNode([macvlan]);
+  await node.startDaemon();
+  const config = { type: 'macvlan', master: 'hdup', ipam: node.ipam };
+  const [one, two] = [node.lab.container(), node.lab.container()];
+  const first = await node.lab.add({ config, container: one });
+  const second = await node.lab.add({ config, container: two });
+  assert.notEqual(first.ips?.[0]?.address, second.ips?.[0]?.address);
+  assert.ok(one.pings('192.0.2.1') && two.pings('192.0.2.1'));
+  await node.lab.check({ config, container: one, prevResult: first });
+  await node.lab.del({ config, container: one });
+  await node.said(`DHCPRELEASE(eth0) ${first.ips?.[0]?.address.split('/')[0]}`);
+  await node.lab.del({ config, container: two });
+});
+
+test('an ADD that fails after the lease gives it back', { skip: NO_SERVER }, async () => {
+  await using node = new DhcpNode([bridge]);
+  const { lab } = node;
+  const config = { ...BRIDGE, ipam: node.ipam };
   await node.startDaemon();
   // The gateway cannot be made: the bridge has another address already.
   lab.host.run('ip', 'address', 'add', '198.51.100.1/24', 'dev', 'hdbr');
@@ -137,9 +62,10 @@ test('an ADD that fails after the lease gives it back', { skip }, async () => {
   assert.match(node.log, /gave 192\.0\.2\.\d+ back/);
 });
 
-test('without a daemon, DEL and GC give leases back by themselves', { skip }, async () => {
-  await using node = new DhcpNode();
-  const { lab, config } = node;
+test('without a daemon, DEL and GC give leases back by themselves', { skip: NO_SERVER }, async () => {
+  await using node = new DhcpNode([bridge]);
+  const { lab } = node;
+  const config = { ...BRIDGE, ipam: node.ipam };
   await node.startDaemon();
   const containers = ['c1', 'c2', 'c3'].map((id) => lab.container(id));
   const addresses: string[] = [];
@@ -159,9 +85,10 @@ test('without a daemon, DEL and GC give leases back by themselves', { skip }, as
   await lab.del({ config, ...(three && { container: three }) });
 });
 
-test('CHECK sees an interface that another lease is used on', { skip }, async () => {
-  await using node = new DhcpNode();
-  const { lab, config } = node;
+test('CHECK sees an interface that another lease is used on', { skip: NO_SERVER }, async () => {
+  await using node = new DhcpNode([bridge]);
+  const { lab } = node;
+  const config = { ...BRIDGE, ipam: node.ipam };
   await node.startDaemon();
   const container = lab.container();
   const result = await lab.add({ config, container });

@@ -52,7 +52,7 @@ test('classless routes take the place of all others; one without a router is on 
   ]);
   assert.deepEqual(
     leaseResult({ ...lease, routers: [addr('192.0.2.1')], classlessRoutes: [] }, 0).routes,
-    [],
+    undefined,
   );
 });
 
