@@ -159,6 +159,15 @@ test('a delegate of ours runs without a process, its failure undoing its own ste
   assert.deepEqual(log, ['undo c1', 'del c1']);
 });
 
+test('a plugin of ours that is for something else is no address management', async () => {
+  const own = new Map([['pool', main]]);
+  for (const command of ['ADD', 'CHECK', 'DEL']) {
+    const checks = definePlugin({ ...main, config: v.object({}), check: ({ ipam }) => ipam.check() });
+    const { json } = await run(checks, () => assert.fail('started'), { CNI_COMMAND: command }, own);
+    assert.deepEqual([json.code, json.msg], [7, '"main" is a main plugin and no ipam plugin']);
+  }
+});
+
 const front = definePlugin({
   type: 'front',
   kind: 'meta',

@@ -50,7 +50,8 @@ export function delegatesOf(context: DelegationContext): Delegates {
 function ipamDelegate(context: DelegationContext): IpamDelegate {
   const { request } = context;
   const type = typeIn(memberOf(request.raw, 'ipam'));
-  const chosen = { type, title: `ipam plugin ${type}`, work: `the addresses of ${type}`, request };
+  const title = `ipam plugin ${type}`;
+  const chosen = { type, kind: 'ipam', title, work: `the addresses of ${type}`, request } as const;
   const found = delegate(chosen, context);
   return {
     ...found,
@@ -69,6 +70,8 @@ function ipamDelegate(context: DelegationContext): IpamDelegate {
 /** A plugin that was chosen for some work, and what it gets on stdin. */
 interface Chosen {
   readonly type: string;
+  /** What it must be, where that matters. */
+  readonly kind?: Plugin['kind'];
   /** What messages call it. */
   readonly title: string;
   /** What its ADD gives, in words. */
@@ -109,13 +112,17 @@ function isDuplicate(error: unknown): boolean {
 }
 
 async function runDelegate(
-  { type, title, request }: Chosen,
+  { type, kind, title, request }: Chosen,
   command: Command,
   { ports, env, ...context }: DelegationContext,
 ): Promise<Result | undefined> {
   const path = ports.findPlugin(type, context.path);
   const own = ports.inProcess?.(type, path);
-  if (own !== undefined) return context.run(own, command, request);
+  if (own !== undefined) {
+    // One that gets the same configuration, and delegates as that says, would never come to an end.
+    if (kind !== undefined && own.kind !== kind) throw wrongKind(own, kind);
+    return context.run(own, command, request);
+  }
   try {
     const stdout = await ports.invoke({
       type,
@@ -129,6 +136,13 @@ async function runDelegate(
     const { cniCode, msg } = toCniError(error);
     throw new CniError(cniCode, `${title} (${path}): ${msg}`, { cause: error });
   }
+}
+
+function wrongKind({ type, kind }: Plugin, expected: Plugin['kind']): CniError {
+  return new CniError(
+    CNI_CODE.INVALID_CONFIG,
+    `${JSON.stringify(type)} is a ${kind} plugin and no ${expected} plugin`,
+  );
 }
 
 /** The same, run at its first call only: further ones hear how that ended. */
