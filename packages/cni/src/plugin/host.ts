@@ -34,6 +34,8 @@ export interface InflightPort {
    * @param key the owner's tag, as `tagKey` writes it
    */
   begin(key: string): Disposable;
+  /** Takes away what the mark of a process that was killed left; a mark that is set stays. */
+  forget(key: string): void;
   /** The keys that are marked now. */
   list(): ReadonlySet<string>;
 }

@@ -48,6 +48,9 @@ export async function runPlugin(run: Run): Promise<Result | undefined> {
     case 'DEL': {
       const call = new LiveDelCall(run, sessions, delegates(run));
       await releaseThroughInterface(run, call.ipam);
+      await call.teardown.step('forget an ADD that was killed', () => {
+        run.ports.inflight.forget(tagKey(ownerTag(call.attachment)));
+      });
       await toTheEnd(run, call.teardown, () => run.plugin.del(call));
       return undefined;
     }

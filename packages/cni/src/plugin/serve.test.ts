@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { HeddleError } from '@heddle/errors';
 import * as v from 'valibot';
 import { CniError, type Result, versionsFrom } from '../index.ts';
-import { definePlugin, type PluginDefinition, serve } from './index.ts';
+import { definePlugin, ownerTag, type PluginDefinition, serve, tagKey } from './index.ts';
 import { type TestHostOptions, testHost } from './testing/host.ts';
 
 const RESULT: Result = { cniVersion: '1.1.0', ips: [{ address: '192.0.2.5/24' }] };
@@ -306,4 +306,14 @@ test('both namespaces are open as long as the call lasts, and closed when it is 
     host,
   );
   assert.deepEqual(host.closed.toSorted(), ['netns c1', 'session c1', 'session host']);
+});
+
+test('DEL also forgets that an ADD of the same attachment was killed', async () => {
+  const host = testHost();
+  const readStdin = () => Buffer.from('{"name":"n1","cniVersion":"1.1.0"}');
+  for (const CNI_COMMAND of ['ADD', 'CHECK', 'DEL']) {
+    await serve(plugin(), { env: { ...ENV, CNI_COMMAND }, readStdin }, host);
+  }
+  const own = { network: 'n1', containerID: 'c1', ifName: 'eth0' };
+  assert.deepEqual(host.forgotten, [tagKey(ownerTag(own))]);
 });

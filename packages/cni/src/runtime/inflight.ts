@@ -23,9 +23,13 @@ export class InflightMarks implements InflightPort {
   }
 
   begin(key: string): Disposable {
-    const path = join(this.#directory, encodeURIComponent(key));
+    const path = join(this.#directory, fileName(key));
     const file = lockFileSync(path, 'shared');
     return { [Symbol.dispose]: () => removeLockFile(file, path) };
+  }
+
+  forget(key: string): void {
+    this.#isHeld(fileName(key));
   }
 
   list(): ReadonlySet<string> {
@@ -59,4 +63,8 @@ export class InflightMarks implements InflightPort {
       throw error;
     }
   }
+}
+
+function fileName(key: string): string {
+  return encodeURIComponent(key);
 }

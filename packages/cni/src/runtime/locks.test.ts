@@ -138,6 +138,22 @@ test('marks: that of another process counts until it is killed, and is then clea
   assert.deepEqual(readdirSync(dir), []);
 });
 
+test('marks: of a process that was killed DEL takes away its own, and never one that is set', async () => {
+  const dir = freshDir();
+  const marks = new InflightMarks(dir);
+  for (const key of ['a', 'b/c']) {
+    const adding = await otherProcess('mark', dir, key);
+    marks.forget(key);
+    assert.deepEqual(marks.list(), new Set([key]));
+    adding.kill('SIGKILL');
+    await once(adding, 'exit');
+    marks.forget('of nobody');
+    assert.equal(readdirSync(dir).length, 1);
+    marks.forget(key);
+    assert.deepEqual(readdirSync(dir), []);
+  }
+});
+
 test('operations on one container go one after the other, GC waits for all of its network', async () => {
   using stubs = new StubPlugins();
   stubs.install('slow', {

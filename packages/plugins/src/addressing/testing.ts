@@ -98,6 +98,7 @@ function hostWithoutKernel(inflight: readonly AttachmentId[]): PluginHost {
     invoke: refuse,
     inflight: {
       begin: () => ({ [Symbol.dispose]() {} }),
+      forget: () => {},
       list: () => new Set(inflight.map((id) => tagKey(ownerTag(id)))),
     },
     clock: { now: () => 0 },

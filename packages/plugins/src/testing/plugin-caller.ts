@@ -148,6 +148,9 @@ export class LabInflight implements InflightPort {
     return { [Symbol.dispose]: () => this.#count(key, -1) };
   }
 
+  /** Nothing to do: a killed ADD would have taken these marks with it. */
+  forget(): void {}
+
   list(): ReadonlySet<string> {
     return new Set(this.#keys.keys());
   }

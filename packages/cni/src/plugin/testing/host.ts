@@ -15,16 +15,26 @@ export interface TestHostOptions {
   readonly marks?: Set<string>;
 }
 
-/** Makes such surroundings; `closed` tells which namespaces were closed again. */
-export function testHost(options: TestHostOptions = {}): PluginHost & { readonly closed: string[] } {
+/** Surroundings that tell what was done to them. */
+export interface TestHost extends PluginHost {
+  /** The namespaces that were closed again. */
+  readonly closed: readonly string[];
+  /** The keys of the marks that were to be taken away. */
+  readonly forgotten: readonly string[];
+}
+
+/** Makes such surroundings. */
+export function testHost(options: TestHostOptions = {}): TestHost {
   const { namespaces = { '/run/netns/c1': 'c1' }, own = 'host', inProcess, marks = new Set() } = options;
   const closed: string[] = [];
+  const forgotten: string[] = [];
   const session = (key: string) => ({
     netns: { key },
     [Symbol.dispose]: () => void closed.push(`session ${key}`),
   });
   return {
     closed,
+    forgotten,
     openNetns(path) {
       const key = namespaces[path];
       if (key === undefined) throw new SysError({ errnum: 2, syscall: 'open', path });
@@ -40,6 +50,7 @@ export function testHost(options: TestHostOptions = {}): PluginHost & { readonly
         marks.add(key);
         return { [Symbol.dispose]: () => void marks.delete(key) };
       },
+      forget: (key) => void forgotten.push(key),
       list: () => new Set(marks),
     },
     clock: { now: () => 0 },
