@@ -8,7 +8,7 @@ import { EXIT_MEANINGS } from './exit-codes.ts';
 /** The whole page, in Markdown. */
 export function commandReference(): string {
   return [
-    '<!-- Made by scripts/write-cli-docs.ts from the commands. Change them, then run it. -->',
+    '<!-- Made by scripts/generate.ts from the commands. Change them, then run it. -->',
     '# The `heddle` command',
     INTRODUCTION,
     commandTable(),

@@ -1,9 +1,12 @@
 import type { ValidAttachment } from '@heddle/cni';
-import type { CachedAttachment } from '@heddle/cni/runtime';
 import { type CommonFlags, defineCommand } from '../command.ts';
-import { hasNetns } from '../inventory/netns.ts';
+import { keptAttachments } from '../gc/kept.ts';
+import type { ListedAttachment } from '../inventory/attachments.ts';
+import { takeInventory } from '../inventory/collect.ts';
 import { emit } from '../output/emit.ts';
+import { printable } from '../output/printable.ts';
 import { networkOf, RUNTIME_FLAGS, type RuntimeFlags, runtimeOf } from '../request/runtime.ts';
+import { netnsPath } from '../request/sandbox.ts';
 
 interface GcFlags extends CommonFlags, RuntimeFlags {
   readonly keep?: readonly string[];
@@ -18,6 +21,8 @@ export const gcCommand = defineCommand<GcFlags, [string, string | undefined]>({
   about: [
     'Deletes every attachment to NETWORK that is not to be kept, and lets the plugins free whatever else they find. ' +
       'As with cnitool NOTHING IS KEPT unless you say so: on a node with running containers give --keep-live.',
+    'What --keep names must be there: a container ID or the beginning of one, a namespace or a pod, as `heddle show` ' +
+      'takes them. When one means nothing, or could mean several, nothing is freed.',
     'NETNS is taken for the sake of cnitool and not looked at.',
   ],
   examples: [
@@ -31,15 +36,16 @@ export const gcCommand = defineCommand<GcFlags, [string, string | undefined]>({
   usage: '[--keep-live] [--keep container[/ifname]]... <network> [netns]',
   json: `interface Output {
   network: string;
-  kept: { containerID: string; ifName: string }[];
-  freed: { containerID: string; ifName: string }[];
+  kept: { containerID: string; ifName: string | null; ips: string[] }[];
+  freed: { containerID: string; ifName: string | null; ips: string[] }[]; // also what only plugins knew of
 }`,
   parameters: {
     flags: {
       keep: {
         kind: 'parsed',
         parse: String,
-        brief: 'an attachment that is alive: a container ID, for eth0, or with /ifname; may be repeated',
+        brief:
+          'a container that is alive, with all its interfaces, or with /ifname one of them; may be repeated',
         placeholder: 'container[/ifname]',
         variadic: true,
         optional: true,
@@ -61,42 +67,49 @@ export const gcCommand = defineCommand<GcFlags, [string, string | undefined]>({
     },
   },
   async run(cli, flags, network) {
-    const runtime = runtimeOf(cli, flags);
     const list = networkOf(cli, network);
-    const known = runtime.attachments().filter((each) => each.network === list.name);
-    const kept = [
-      ...(flags.keep ?? []).map(parseKept),
-      ...(flags.keepLive === true ? known.filter(isLive).map(validOf) : []),
-    ];
-    await runtime.gc(list, kept);
-    const isKept = (each: CachedAttachment) => kept.some((one) => textOf(one) === textOf(validOf(each)));
-    emit(cli, flags, () => ({
+    const on = async () =>
+      (await takeInventory(cli, flags)).attachments.filter((each) => each.network === list.name);
+    const before = await on();
+    const named = keptAttachments(before, flags.keep ?? [], {
       network,
-      kept: kept.map(jsonOf),
-      freed: known.filter((each) => !isKept(each)).map((each) => jsonOf(validOf(each))),
-    }));
+      netnsPath: (text) => netnsPath(cli, text),
+    });
+    const kept = before.filter((each) => named.includes(each) || (flags.keepLive === true && isLive(each)));
+    await runtimeOf(cli, flags).gc(list, kept.map(validOf));
+    const after = new Set((await on()).map(textOf));
+    const freed = before.filter((each) => !after.has(textOf(each)));
+    emit(
+      cli,
+      flags,
+      () => ({ network, kept: kept.map(jsonOf), freed: freed.map(jsonOf) }),
+      () => (list.disableGC ? `freed nothing: ${network} says "disableGC"\n` : freedText(network, freed)),
+    );
     return undefined;
   },
 });
 
-function parseKept(text: string): ValidAttachment {
-  const [containerID = '', ifname = 'eth0'] = text.split('/');
-  return { containerID, ifname };
+/** What the cache knows with a namespace that is there, or with none, which cannot be told to be gone. */
+function isLive({ state }: ListedAttachment): boolean {
+  return state === 'attached';
 }
 
-/** One without a namespace in the cache cannot be told to be gone. */
-function isLive({ netns }: CachedAttachment): boolean {
-  return netns === undefined || hasNetns(netns);
+/** Reservations in the oldest format name no interface; they belong to whichever the container has. */
+function validOf({ containerID, ifName }: ListedAttachment): ValidAttachment {
+  return { containerID, ifname: ifName ?? 'eth0' };
 }
 
-function validOf({ containerID, ifName }: CachedAttachment): ValidAttachment {
-  return { containerID, ifname: ifName };
+function textOf({ containerID, ifName }: ListedAttachment): string {
+  return `${containerID}/${ifName ?? ''}`;
 }
 
-function textOf({ containerID, ifname }: ValidAttachment): string {
-  return `${containerID}/${ifname}`;
+function jsonOf({ containerID, ifName, ips }: ListedAttachment) {
+  return { containerID, ifName, ips };
 }
 
-function jsonOf({ containerID, ifname }: ValidAttachment) {
-  return { containerID, ifName: ifname };
+function freedText(network: string, freed: readonly ListedAttachment[]): string {
+  if (freed.length === 0) return `freed nothing on ${network}\n`;
+  const lines = freed.map((each) => `  ${printable([textOf(each), ...each.ips].join(' '))}\n`);
+  const what = freed.length === 1 ? '1 attachment' : `${freed.length} attachments`;
+  return `freed ${what} on ${network}:\n${lines.join('')}`;
 }

@@ -1,7 +1,7 @@
 /** Which attachments the words on a command line mean. */
-
 import { EXIT } from '../exit-codes.ts';
 import type { ListedAttachment } from '../inventory/attachments.ts';
+import { containersOf, findContainer } from '../inventory/find-container.ts';
 import { CommandError } from '../output/report-error.ts';
 
 /** What the command line says. */
@@ -26,20 +26,16 @@ export function chooseAttachments(
   const candidates = all
     .filter((each) => network === undefined || each.network === network)
     .filter((each) => ifName === undefined || each.ifName === ifName);
-  const meanings: readonly ((each: ListedAttachment) => boolean)[] = [
-    (each) => each.containerID === container,
-    (each) => each.netns === netns,
-    (each) => each.pod?.name === container || `${each.pod?.namespace}/${each.pod?.name}` === container,
-    (each) => each.containerID.startsWith(container),
-  ];
-  const found = meanings.map((isMeant) => candidates.filter(isMeant)).find((some) => some.length > 0) ?? [];
-  const containers = new Set(found.map(({ containerID }) => containerID));
-  if (containers.size === 1) return found;
+  const found = findContainer(candidates, { text: container, netns });
+  const containers = containersOf(found);
+  if (containers.length === 1) return found;
   throw new CommandError(
     EXIT.FAILED,
-    containers.size === 0
+    containers.length === 0
       ? `show ${container}: no attachment of such a container, namespace or pod`
-      : `show ${container}: this could be ${[...containers].join(' or ')}`,
-    { hint: containers.size === 0 ? 'heddle ls lists the attachments of this node' : 'give more of the ID' },
+      : `show ${container}: this could be ${containers.join(' or ')}`,
+    {
+      hint: containers.length === 0 ? 'heddle ls lists the attachments of this node' : 'give more of the ID',
+    },
   );
 }
