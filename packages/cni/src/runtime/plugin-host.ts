@@ -1,13 +1,13 @@
 /** The surroundings of a plugin on this machine: its kernel, its files, its processes. */
 import { randomBytes } from 'node:crypto';
-import { realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { openSession } from '@heddle/netlink';
 import { openNetns } from '@heddle/sys';
 import type { Plugin, PluginHost } from '../plugin/index.ts';
 import { execPlugin } from './exec.ts';
 import { findPlugin } from './find.ts';
 import { InflightMarks } from './inflight.ts';
-import { ioFailure, isMissing } from './io-failure.ts';
+import { ioFailure } from './io-failure.ts';
 import { definedVariables } from './plugin-environment.ts';
 
 /** What there is to say about this machine's surroundings. */
@@ -51,12 +51,12 @@ export function systemPluginHost(options: SystemPluginHostOptions = {}): PluginH
   };
 }
 
-function isSameFile(path: string, other: string): boolean {
+/** An executable that an upgrade has replaced while it runs is no file any more, so what was found is another. */
+function isSameFile(path: string, executable: string): boolean {
   try {
-    return realpathSync(path) === realpathSync(other);
+    const found = realpathSync(path);
+    return existsSync(executable) && found === realpathSync(executable);
   } catch (error) {
-    // An upgrade has just replaced the executable that runs here: what is there now is another one.
-    if (isMissing(error)) return false;
     throw ioFailure('tell whose plugin it is', error);
   }
 }
