@@ -5,6 +5,7 @@
  */
 import {
   closeSync,
+  constants,
   fstatSync,
   linkSync,
   openSync,
@@ -64,7 +65,7 @@ export function fileLedger(directory: string, warn: (message: string) => void): 
   };
 }
 
-/** The reservations of a directory, in no order; none when there is no directory. */
+/** The reservations of a directory, in no order; none when there is no directory. Only files are any. */
 export function readReservations(directory: string): readonly Reservation[] {
   return attempt(`list reservations in ${directory}`, () =>
     namesIn(directory).flatMap((name) => {
@@ -88,8 +89,10 @@ const DRAFT = '.heddle-draft';
 
 function read(path: string, addr: Addr): Reservation | undefined {
   return ifThere(() => {
-    const fd = openSync(path, 'r');
+    // A pipe would wait for a writer.
+    const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
+      if (!fstatSync(fd).isFile()) return undefined;
       const owner = decode(readFileSync(fd, 'utf8'));
       return { addr, ...(owner !== undefined && { owner }), createdAt: fstatSync(fd).mtimeMs };
     } finally {

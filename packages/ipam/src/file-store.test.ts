@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   existsSync,
   linkSync,
@@ -151,6 +152,16 @@ describe('remnants', () => {
     assert.equal(content('10.1.2.3'), 'c1\r\neth0');
     assert.deepEqual(warnings, [`${directory}: removed an unfinished reservation`]);
     assert.ok(!existsSync(join(directory, '.heddle-draft')));
+  });
+
+  test("a directory or a pipe named like an address is nobody's, and keeps nobody from giving back", async () => {
+    await add();
+    mkdirSync(join(directory, '10.1.2.9'));
+    execFileSync('mkfifo', [join(directory, '10.1.2.10')]);
+    assert.deepEqual(
+      (await release(open(), c1)).map((addr) => `${addr}`),
+      ['10.1.2.2', '2001:db8:1::2'],
+    );
   });
 
   test('a refused reservation leaves none', async () => {
