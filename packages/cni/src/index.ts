@@ -80,6 +80,7 @@ export {
   absolutePath,
   bool,
   cidr,
+  cidrText,
   dnsSchema,
   int,
   ip,

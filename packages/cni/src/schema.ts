@@ -16,16 +16,11 @@ export type TextProblem = (text: string) => string;
 /** An address with a prefix length, `10.1.2.3/24`. Host bits are kept. */
 export function cidr(problem: TextProblem = (text) => `invalid CIDR address: ${text}`) {
   return v.pipe(
-    v.string(),
+    cidrText(),
     v.check(
       (text) => Prefix.tryParse(text) !== undefined,
       ({ input }) => problem(input),
     ),
-    v.title('IP address/length'),
-    v.description('an IP address with a prefix length, such as 192.0.2.1/24 or 2001:db8::1/64'),
-    v.metadata({
-      pattern: '^([0-9.]+/([12]?[0-9]|3[0-2])|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*/([0-9]{1,2}|1[01][0-9]|12[0-8]))$',
-    }),
   );
 }
 
@@ -86,6 +81,18 @@ export function uint(max = Number.MAX_SAFE_INTEGER) {
 export function uint64() {
   const expected = 'expected an integer from 0 to 18446744073709551615';
   return v.pipe(v.bigint(expected), v.minValue(0n, expected), v.maxValue(2n ** 64n - 1n, expected));
+}
+
+/** A text that should be an address with a prefix length; whoever needs it judges. */
+export function cidrText() {
+  return v.pipe(
+    v.string(),
+    v.title('IP address/length'),
+    v.description('an IP address with a prefix length, such as 192.0.2.1/24 or 2001:db8::1/64'),
+    v.metadata({
+      pattern: '^([0-9.]+/([12]?[0-9]|3[0-2])|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*/([0-9]{1,2}|1[01][0-9]|12[0-8]))$',
+    }),
+  );
 }
 
 /** A text that should be an IP address or empty; whoever needs it judges. */

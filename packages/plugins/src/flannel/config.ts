@@ -2,6 +2,12 @@
 import { absolutePath, routeSchema } from '@heddle/cni';
 import * as v from 'valibot';
 
+/** Where the plugin's files are, unless the configuration says otherwise. */
+export const USUAL_PLACES = {
+  subnetFile: '/run/flannel/subnet.env',
+  dataDir: '/var/lib/cni/flannel',
+} as const;
+
 const isSetHere = (name: string) =>
   `'delegate' dictionary must not have '${name}' field, it'll be set by flannel`;
 
@@ -9,13 +15,13 @@ const isSetHere = (name: string) =>
 export const flannelConfig = v.object({
   subnetFile: v.pipe(
     v.optional(absolutePath(), ''),
-    v.description("where Flannel's daemon tells the node's subnet; /run/flannel/subnet.env unless set"),
+    v.description("where Flannel's daemon tells the node's subnet"),
+    v.metadata({ default: USUAL_PLACES.subnetFile }),
   ),
   dataDir: v.pipe(
     v.optional(absolutePath(), ''),
-    v.description(
-      'where the configurations that the delegate was given are kept until DEL; /var/lib/cni/flannel unless set',
-    ),
+    v.description('where the configurations that delegates were given are kept until DEL'),
+    v.metadata({ default: USUAL_PLACES.dataDir }),
   ),
   delegate: v.pipe(
     v.optional(
@@ -37,7 +43,7 @@ export const flannelConfig = v.object({
     v.description(
       "the delegate's own configuration: any of its members but `name` and `ipam`. `ipMasq`, `mtu` and, for bridge, `isGateway` are set unless they are here",
     ),
-    v.metadata({ jsonSchema: { properties: { name: false, ipam: false } } }),
+    v.metadata({ not: { anyOf: [{ required: ['name'] }, { required: ['ipam'] }] } }),
   ),
   ipam: v.pipe(
     v.optional(

@@ -5,7 +5,7 @@
 import { definePlugin, type Plugin } from '@heddle/cni/plugin';
 import { add } from './add.ts';
 import { check } from './check.ts';
-import { flannelConfig } from './config.ts';
+import { flannelConfig, USUAL_PLACES } from './config.ts';
 import { del } from './del.ts';
 import { gc } from './gc.ts';
 import type { Places } from './places.ts';
@@ -33,4 +33,4 @@ export function flannelAt(places: Places): Plugin {
 }
 
 /** The plugin; see the comment of this module. */
-export const flannel = flannelAt({ subnetFile: '/run/flannel/subnet.env', dataDir: '/var/lib/cni/flannel' });
+export const flannel = flannelAt(USUAL_PLACES);

@@ -10,7 +10,7 @@ import {
   routeSchema,
   UsageError,
 } from '@heddle/cni';
-import { familyOf, type RangeConfig, type RangeSet, resolveRangeSets } from '@heddle/ipam';
+import { DEFAULT_DATA_DIR, familyOf, type RangeConfig, type RangeSet, resolveRangeSets } from '@heddle/ipam';
 import { Addr, Prefix } from '@heddle/netaddr';
 import * as v from 'valibot';
 import { checkFamilyLimit } from '../addressing/family-limit.ts';
@@ -55,7 +55,8 @@ export const hostLocalConfig = v.object({
       routes: v.pipe(v.optional(v.array(routeSchema), []), v.description('routes, as the result has them')),
       dataDir: v.pipe(
         v.optional(absolutePath(), ''),
-        v.description('where reservations are kept; /var/lib/cni/networks unless set'),
+        v.description('where reservations are kept'),
+        v.metadata({ default: DEFAULT_DATA_DIR }),
       ),
       resolvConf: v.pipe(
         v.optional(absolutePath(), ''),

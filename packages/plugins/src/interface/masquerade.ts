@@ -13,8 +13,8 @@ export const masqueradeEntries = {
   ipMasq: v.pipe(v.optional(bool, false), v.description('whether the host masquerades for the container')),
   ipMasqBackend: v.pipe(
     v.optional(v.string(), ''),
-    v.description('what masquerades; nftables unless set'),
-    v.metadata({ enum: ['', 'nftables', 'iptables'] }),
+    v.description('what masquerades'),
+    v.metadata({ enum: ['', 'nftables', 'iptables'], default: 'nftables' }),
   ),
 };
 

@@ -6,16 +6,25 @@ import * as v from 'valibot';
 
 const port = v.pipe(int(), v.metadata({ minimum: 1, maximum: 65535 }));
 
-const portMapping = v.object({
-  hostPort: v.pipe(v.optional(port, 0), v.description('the port of the host')),
-  containerPort: v.pipe(v.optional(port, 0), v.description('the port of the container')),
-  protocol: v.pipe(
-    v.optional(v.string(), ''),
-    v.description('in any letter case; tcp unless set'),
-    v.metadata({ enum: ['', ...PROTOCOLS, ...PROTOCOLS.map((name) => name.toUpperCase())] }),
-  ),
-  hostIP: v.pipe(v.optional(ipText(), ''), v.description('the address of the host; all of them unless set')),
-});
+const portMapping = v.pipe(
+  v.object({
+    hostPort: v.pipe(v.optional(port, 0), v.description('the port of the host')),
+    containerPort: v.pipe(v.optional(port, 0), v.description('the port of the container')),
+    protocol: v.pipe(
+      v.optional(v.string(), ''),
+      v.description('in any letter case'),
+      v.metadata({
+        enum: ['', ...PROTOCOLS, ...PROTOCOLS.map((name) => name.toUpperCase())],
+        default: 'tcp',
+      }),
+    ),
+    hostIP: v.pipe(
+      v.optional(ipText(), ''),
+      v.description('the address of the host; all of them unless set'),
+    ),
+  }),
+  v.metadata({ required: ['hostPort', 'containerPort'] }),
+);
 
 /** The members that the portmap plugin reads. */
 export const portmapConfig = v.object({
@@ -36,8 +45,8 @@ export const portmapConfig = v.object({
   ),
   markMasqBit: v.pipe(
     v.optional(int()),
-    v.description('with iptables: the bit of the packet mark that stands for masquerading; 13 unless set'),
-    v.metadata({ minimum: 0, maximum: 31 }),
+    v.description('with iptables: the bit of the packet mark that stands for masquerading'),
+    v.metadata({ minimum: 0, maximum: 31, default: 13 }),
   ),
   externalSetMarkChain: v.pipe(
     v.optional(v.string(), ''),

@@ -10,7 +10,7 @@
  * address in whose subnet it lies, and borrows that one's prefix length and gateway. Without such an address
  * there is nothing to borrow, and the prefix length has to be given.
  */
-import { ConfigError, canonicalIp, loadArgs, UsageError } from '@heddle/cni';
+import { ConfigError, canonicalIp, UsageError } from '@heddle/cni';
 import { Addr, Prefix } from '@heddle/netaddr';
 import { checkFamilyLimit } from '../addressing/family-limit.ts';
 import type { StaticConfig } from './config.ts';
@@ -24,7 +24,8 @@ export interface StaticAddress {
 /** The parts of a call that say which addresses are wanted. */
 export interface AddressSources {
   readonly config: StaticConfig;
-  readonly cniArgs: string;
+  /** `IP` and `GATEWAY` of CNI_ARGS. */
+  readonly args: Readonly<Record<string, string | undefined>>;
   readonly cniVersion: string;
 }
 
@@ -34,7 +35,7 @@ export interface AddressSources {
  * @throws {ConfigError} for a text in the configuration that is no address, or too many addresses
  * @throws {UsageError} for one in CNI_ARGS
  */
-export function addressesOf({ config, cniArgs, cniVersion }: AddressSources): readonly StaticAddress[] {
+export function addressesOf({ config, args, cniVersion }: AddressSources): readonly StaticAddress[] {
   if (config.ipam === undefined) {
     throw new ConfigError("IPAM config missing 'ipam' key", { pointer: '/ipam' });
   }
@@ -44,7 +45,7 @@ export function addressesOf({ config, cniArgs, cniVersion }: AddressSources): re
     { texts: config.runtimeConfig?.ips ?? [], pointer: '/runtimeConfig/ips' },
   ].map(({ texts, pointer }) => texts.map((text, index) => readIps(text, `${pointer}/${index}`, configured)));
   const replacement = sources.findLast((list) => list.length > 0);
-  const fromArgs = readArgs(cniArgs, configured);
+  const fromArgs = readArgs(args, configured);
   const addresses = replacement?.map(({ address }) => address) ?? [
     ...configured.filter((each) => !fromArgs.some(({ inPlaceOf }) => inPlaceOf === each)),
     ...fromArgs.map(({ address }) => address),
@@ -88,8 +89,10 @@ function readIps(text: string, pointer: string, configured: readonly StaticAddre
   });
 }
 
-function readArgs(cniArgs: string, configured: readonly StaticAddress[]): readonly Given[] {
-  const { IP = '', GATEWAY = '' } = loadArgs(cniArgs, ['IP', 'GATEWAY']);
+function readArgs(
+  { IP = '', GATEWAY = '' }: AddressSources['args'],
+  configured: readonly StaticAddress[],
+): readonly Given[] {
   const gateways = split(GATEWAY).map((text) => {
     const gateway = Addr.tryParse(text)?.unmap();
     if (gateway === undefined) throw invalidArgs(`invalid gateway address: ${text}`);

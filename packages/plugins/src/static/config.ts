@@ -1,5 +1,5 @@
 /** The configuration of static. Texts are checked when an address is wanted, for DEL must not mind them. */
-import { dnsSchema, ipText, routeSchema } from '@heddle/cni';
+import { cidrText, dnsSchema, ipText, routeSchema } from '@heddle/cni';
 import * as v from 'valibot';
 
 const texts = v.pipe(
@@ -15,13 +15,16 @@ export const staticConfig = v.object({
     v.object({
       addresses: v.optional(
         v.array(
-          v.object({
-            address: v.pipe(
-              v.optional(v.string(), ''),
-              v.description('an address with its prefix length, such as 192.0.2.10/24'),
-            ),
-            gateway: v.pipe(v.optional(ipText(), ''), v.description('its gateway')),
-          }),
+          v.pipe(
+            v.object({
+              address: v.pipe(
+                v.optional(cidrText(), ''),
+                v.description('an address with its prefix length, such as 192.0.2.10/24'),
+              ),
+              gateway: v.pipe(v.optional(ipText(), ''), v.description('its gateway')),
+            }),
+            v.metadata({ required: ['address'] }),
+          ),
         ),
         [],
       ),

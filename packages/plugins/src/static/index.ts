@@ -9,13 +9,14 @@ import { addressResult } from '../addressing/address-result.ts';
 import { addressesOf } from './addresses.ts';
 import { type StaticConfig, staticConfig } from './config.ts';
 
-/** The plugin. CNI_ARGS are read when an address is wanted: DEL succeeds whatever they are. */
+/** The plugin. */
 export const staticPlugin = definePlugin({
   type: 'static',
   kind: 'ipam',
   about: 'gives out the addresses that the configuration or the caller names',
   config: staticConfig,
   capabilities: ['ips'],
+  argKeys: ['IP', 'GATEWAY'],
   async add(call) {
     const { routes = [], dns } = call.config.ipam ?? {};
     const ips = addressesOf(call).map(({ address, gateway }) => ({
@@ -34,7 +35,7 @@ export const staticPlugin = definePlugin({
   async del() {},
   async gc() {},
   async status({ config, cniVersion }) {
-    addressesOf({ config, cniVersion, cniArgs: '' });
+    addressesOf({ config, cniVersion, args: {} });
   },
 });
 

@@ -4,6 +4,9 @@ import { Mac } from '@heddle/netaddr';
 import * as v from 'valibot';
 import { repeatedMembers } from './repeated-members.ts';
 
+/** Where backups are kept, unless the configuration says otherwise. */
+export const DEFAULT_DATA_DIR = '/run/cni/tuning';
+
 const size = v.pipe(int(), v.metadata({ minimum: 0 }));
 
 const wishes = {
@@ -25,7 +28,8 @@ export const tuningConfig = v.object({
   ...wishes,
   dataDir: v.pipe(
     v.optional(v.string(), ''),
-    v.description('where is kept what the interface was like before; /run/cni/tuning unless set'),
+    v.description('where is kept what the interface was like before'),
+    v.metadata({ default: DEFAULT_DATA_DIR }),
   ),
   args: v.optional(v.object({ cni: v.optional(v.object(wishes)) })),
   runtimeConfig: v.optional(

@@ -6,7 +6,7 @@
 import { definePlugin, type Plugin } from '@heddle/cni/plugin';
 import { add } from './add.ts';
 import { check } from './check.ts';
-import { tuningConfig } from './config.ts';
+import { DEFAULT_DATA_DIR, tuningConfig } from './config.ts';
 import { del } from './del.ts';
 import { gc } from './gc.ts';
 import type { Places } from './places.ts';
@@ -37,7 +37,7 @@ export function tuningAt(places: Places): Plugin {
 
 /** The plugin. */
 export const tuning = tuningAt({
-  dataDir: '/run/cni/tuning',
+  dataDir: DEFAULT_DATA_DIR,
   allowlist: '/etc/cni/tuning/allowlist.conf',
   cacheDir: '/var/lib/cni',
 });

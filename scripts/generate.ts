@@ -1,0 +1,33 @@
+/**
+ * Writes what is made of the code: the pages on plugins and commands, and the JSON Schemas of configurations. A test
+ * fails when a file is not current.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { commandReference } from '@heddle/cli';
+import { PLUGINS } from '@heddle/plugins';
+import { jsonSchemas } from './generate/json-schemas.ts';
+import { pluginsPage } from './generate/plugins-page.ts';
+
+/** Where the schemas are. */
+export const SCHEMAS = 'packages/plugins/schemas';
+
+/** The text of each generated file, by its path from the repository's root. */
+export function generatedFiles(): ReadonlyMap<string, string> {
+  const plugins = [...PLUGINS.values()].sort((a, b) => (a.type < b.type ? -1 : 1));
+  const schemas = [...jsonSchemas(plugins)].map(
+    ([name, schema]) => [`${SCHEMAS}/${name}`, `${JSON.stringify(schema, undefined, 2)}\n`] as const,
+  );
+  return new Map([
+    ['docs/cli.md', commandReference()],
+    ['docs/plugins.md', pluginsPage(plugins)],
+    ...schemas,
+  ]);
+}
+
+if (import.meta.main) {
+  for (const [path, text] of generatedFiles()) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+}
