@@ -16,6 +16,14 @@ import { describe, test } from 'node:test';
 import { PLUGINS } from '@heddle/plugins';
 import { CliLab } from '../testing/cli-lab.ts';
 
+/** The plugins of containernetworking/plugins for Linux, and the one that Flannel's nodes have besides. */
+const REFERENCE_SUITE = [
+  ...['bridge', 'dummy', 'host-device', 'ipvlan', 'loopback', 'macvlan', 'ptp', 'tap', 'vlan'],
+  ...['dhcp', 'host-local', 'static'],
+  ...['bandwidth', 'firewall', 'portmap', 'sbr', 'tuning', 'vrf'],
+  'flannel',
+];
+
 const SUBNET = ['--subnet', '10.90.0.0/16'];
 
 function labWithProgram(): CliLab {
@@ -51,6 +59,16 @@ describe('heddle install', () => {
     assert.equal(JSON.parse(rest['net.d/10-heddle.conflist'] ?? '').name, 'heddle');
     assert.equal(statSync(join(lab.root, 'bin/heddle-cni')).mode & 0o777, 0o755);
     assert.equal(statSync(join(lab.root, 'bin/heddle_sys.node')).mode & 0o777, 0o644);
+  });
+
+  test('leaves no name of the reference suite without a plugin, nor that of flannel', async () => {
+    using lab = labWithProgram();
+    await lab.run(['install', ...SUBNET]);
+    const names = readdirSync(lab.places.pluginDir);
+    assert.deepEqual(
+      REFERENCE_SUITE.filter((name) => !names.includes(name)),
+      [],
+    );
   });
 
   test('changes nothing the second time', async () => {
