@@ -10,7 +10,6 @@ import type { Prefix } from '@heddle/netaddr';
 import { delete_, element, type KernelSession, type NftChange, type NftElement } from '@heddle/netlink';
 import { masqueradeChain } from './iptables/chain-names.ts';
 import {
-  isMasqueradeChain,
   missingMasqueradeRules,
   planMasquerade,
   planMasqueradeRemoval,
@@ -60,9 +59,9 @@ export async function addMasquerade(
   { backend }: MasqueradeOptions,
 ): Promise<void> {
   if (backend === 'iptables') {
-    const looksAt = isMasqueradeChain(owner);
+    const chains = ['POSTROUTING', masqueradeChain(owner)];
     const changes = families(prefixes).map(([family, some]): TableChange => {
-      return { family, table: 'nat', looksAt, plan: planMasquerade(owner, some) };
+      return { family, table: 'nat', chains, plan: planMasquerade(owner, some) };
     });
     await changeTables(host, changes);
     return;
@@ -172,7 +171,8 @@ async function missingInIptables(
 ): Promise<readonly string[]> {
   const missing: string[] = [];
   for (const [family, some] of families(prefixes)) {
-    const table = await readTable(host, { family, table: 'nat', looksAt: isMasqueradeChain(owner) });
+    const chains = ['POSTROUTING', masqueradeChain(owner)];
+    const table = await readTable(host, { family, table: 'nat', chains });
     const rules = missingMasqueradeRules(table, owner, some);
     missing.push(...rules.map((text) => `IPv${family} nat rule ${text}`));
   }

@@ -10,10 +10,10 @@ import { delete_, type KernelSession } from '@heddle/netlink';
 import { legacySnatChain, portMapChain, SHARED_CHAIN } from './iptables/chain-names.ts';
 import {
   type IptablesPortMapOptions,
-  isPortMapChain,
   missingPortMapRules,
   planPortMapRemoval,
   planPortMaps,
+  portMapView,
 } from './iptables/port-map-rules.ts';
 import type { TableChange } from './iptables/table.ts';
 import { changeTables, readTable } from './iptables/tables.ts';
@@ -70,7 +70,7 @@ export async function addPortMaps(
   }
   const changes = maps.targets.map((target): TableChange => {
     const plan = planPortMaps(owner, target, maps, options);
-    return { family: target.family, table: 'nat', looksAt: isPortMapChain, plan };
+    return { family: target.family, table: 'nat', ...portMapView(owner), plan };
   });
   await changeTables(host, changes, () => planPortMapObjects(host, owner, maps, { elements: [], rules: [] }));
 }
@@ -161,7 +161,7 @@ async function missingInIptables(
 ): Promise<readonly string[]> {
   const missing: string[] = [];
   for (const target of maps.targets) {
-    const table = await readTable(host, { family: target.family, table: 'nat', looksAt: isPortMapChain });
+    const table = await readTable(host, { family: target.family, table: 'nat', ...portMapView(owner) });
     const rules = missingPortMapRules(table, owner, target, maps, options);
     missing.push(...rules.map((text) => `IPv${target.family} nat rule ${text}`));
   }

@@ -22,8 +22,8 @@ import { Firewalld } from './firewalld.ts';
 import {
   FORWARD_CHAIN,
   type ForwardRules,
+  forwardChains,
   type Isolation,
-  isForwardChain,
   missingForwardRules,
   planForwardRemoval,
   planForwardRules,
@@ -132,7 +132,7 @@ export async function checkFirewall(
   if (backend === 'nftables') missing.push(...(await missingInFirewall(host, addresses, isolation)));
   else {
     for (const { family, rules } of familyRules(addresses, options)) {
-      const table = await readTable(host, { family, table: 'filter', looksAt: isForwardChain });
+      const table = await readTable(host, { family, table: 'filter', chains: forwardChains(rules) });
       missing.push(...missingForwardRules(rules, table).map((text) => `IPv${family} filter rule ${text}`));
     }
   }
@@ -166,7 +166,7 @@ function familyRules(
 
 function tableChanges(addresses: readonly Addr[], options: FirewallOptions): readonly TableChange[] {
   return familyRules(addresses, options).map(({ family, rules }) => ({
-    ...{ family, table: 'filter', looksAt: isForwardChain, plan: planForwardRules(rules) },
+    ...{ family, table: 'filter', chains: forwardChains(rules), plan: planForwardRules(rules) },
   }));
 }
 
@@ -230,7 +230,7 @@ async function removeFromNftables(
 
 function removalOf(family: 4 | 6, addresses: () => readonly Addr[]): TableChange {
   return {
-    ...{ family, table: 'filter', looksAt: (chain) => chain === FORWARD_CHAIN },
+    ...{ family, table: 'filter', chains: [FORWARD_CHAIN] },
     plan: (table) => planForwardRemoval(addresses().filter((addr) => addr.family === family))(table),
   };
 }

@@ -2,6 +2,7 @@
  * firewalld, which puts addresses into zones: asked over the system's message bus.
  * Source: firewalld.dbus(5), interface org.fedoraproject.FirewallD1.zone.
  */
+import { existsSync } from 'node:fs';
 import { type Addr, Prefix } from '@heddle/netaddr';
 import { BUS, DBusConnection } from '../dbus/connection.ts';
 import { DBusError } from '../dbus/dbus-error.ts';
@@ -77,6 +78,7 @@ const SERVICE = 'org.fedoraproject.FirewallD1';
 
 /** A node without a message bus has no firewalld either. */
 async function connect(bus: string): Promise<DBusConnection | undefined> {
+  if (!existsSync(bus)) return undefined;
   try {
     return await DBusConnection.open(bus);
   } catch (error) {

@@ -32,9 +32,9 @@ export interface ForwardRules {
 /** The chain of the rules for pods. */
 export const FORWARD_CHAIN = 'CNI-FORWARD';
 
-/** The chains whose rules {@link planForwardRules} looks at. */
-export function isForwardChain(chain: string): boolean {
-  return ['FORWARD', FORWARD_CHAIN, STAGE_1, STAGE_2].includes(chain);
+/** The chains that {@link planForwardRules} looks at. */
+export function forwardChains({ adminChain }: ForwardRules): readonly string[] {
+  return ['FORWARD', FORWARD_CHAIN, STAGE_1, STAGE_2, ...(adminChain === undefined ? [] : [adminChain])];
 }
 
 /** The lines that bring a filter table to hold the rules. */

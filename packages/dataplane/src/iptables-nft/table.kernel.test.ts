@@ -3,14 +3,18 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { TestNetns } from '@heddle/netlink/testing';
 import { splitWords } from '../iptables/rule-text.ts';
-import type { TableChange } from '../iptables/table.ts';
+import type { TableView } from '../iptables/table.ts';
 import { changeNftTables } from '../iptables/tables.ts';
 import { readNftTable } from './table.ts';
 import vectors from './vectors/rules.json' with { type: 'json' };
 
-const filter = { family: 4, table: 'filter', looksAt: () => true } as const;
+const filter = {
+  family: 4,
+  table: 'filter',
+  chains: ['FORWARD', 'PREROUTING', 'POSTROUTING', 'A', 'B', 'CNI-FORWARD'],
+} as const;
 
-async function apply(netns: TestNetns, lines: readonly string[], which: Omit<TableChange, 'plan'> = filter) {
+async function apply(netns: TestNetns, lines: readonly string[], which: TableView = filter) {
   return changeNftTables(netns.session, [{ ...which, plan: () => lines }]);
 }
 

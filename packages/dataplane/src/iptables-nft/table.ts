@@ -16,14 +16,14 @@ import {
   table as tableOf,
 } from '@heddle/netlink';
 import { joinWords, splitWords } from '../iptables/rule-text.ts';
-import type { IptablesTable, SavedRule, TableChange, TableRef } from '../iptables/table.ts';
+import type { IptablesTable, SavedRule, TableRef, TableView } from '../iptables/table.ts';
 import { BUILTIN_CHAINS } from './builtin-chains.ts';
 import { jumpOf, readRule } from './read-rule.ts';
 import { writeRule } from './write-rule.ts';
 
 /** A table as it was read, and what the kernel calls its parts. */
 export interface NftIptablesTable extends IptablesTable, TableRef {
-  /** The chains that exist; a table has more by itself, which are made when they are needed. */
+  /** Of the chains that were asked for, those that exist. */
   readonly made: ReadonlySet<string>;
   readonly listed: ReadonlyMap<SavedRule, ListedRule>;
 }
@@ -34,21 +34,29 @@ export function nftFamily(family: TableRef['family']): 'ip' | 'ip6' {
 }
 
 /**
- * Reads a table. A rule that says what has no words here is a rule that nothing equals: its words are its handle, and
- * the chain that it leads to.
+ * Reads a table, as far as it is asked for: a node may have thousands of chains. A rule that says what has no words here
+ * is a rule that nothing equals: its words are its handle, and the chain that it leads to.
  */
 export async function readNftTable(
   { nft }: KernelSession,
-  { family, table, looksAt }: Omit<TableChange, 'plan'>,
+  { family, table, chains, follow = () => false }: TableView,
 ): Promise<NftIptablesTable> {
   const where = { family: nftFamily(family), table };
-  const made = new Set((await nft.chains(where)).map(({ name }) => name));
+  const made = new Set<string>();
   const listed = new Map<SavedRule, ListedRule>();
-  for (const chain of [...made].filter(looksAt)) {
-    for (const rule of await nft.rules({ ...where, chain })) listed.set(savedRule(rule), rule);
+  const wanted = new Set(chains);
+  // What is found on the way is read as well: a set goes on with what is added to it.
+  for (const chain of wanted) {
+    if ((await nft.findChain({ ...where, name: chain })) === undefined) continue;
+    made.add(chain);
+    for (const rule of await nft.rules({ ...where, chain })) {
+      listed.set(savedRule(rule), rule);
+      const next = jumpOf(rule);
+      if (next !== undefined && follow(next)) wanted.add(next);
+    }
   }
-  const chains = new Set([...BUILTIN_CHAINS[table].keys(), ...made]);
-  return { family, table, chains, rules: [...listed.keys()], made, listed };
+  const all = new Set([...BUILTIN_CHAINS[table].keys(), ...made]);
+  return { family, table, chains: all, rules: [...listed.keys()], made, listed };
 }
 
 /**

@@ -23,12 +23,6 @@ export function planMasquerade(
   };
 }
 
-/** Whether the plans for an owner look at a chain's rules. */
-export function isMasqueradeChain(owner: AttachmentId): (chain: string) => boolean {
-  const own = masqueradeChain(owner);
-  return (chain) => chain === 'POSTROUTING' || chain === own;
-}
-
 /** The lines that rid a nat table of an owner's masquerade, whatever its addresses were and however old it is. */
 export function planMasqueradeRemoval(owner: AttachmentId): (table: IptablesTable) => readonly string[] {
   return (table) => {

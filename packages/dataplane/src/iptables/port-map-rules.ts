@@ -11,7 +11,7 @@ import { PACKET_MARKS } from '../numbers.ts';
 import { boundTo, mappingsOf, type PortMaps, PROTOCOLS } from '../port-mapping.ts';
 import { cutComment, legacySnatChain, ownerWords, portMapChain, SHARED_CHAIN } from './chain-names.ts';
 import { joinWords, ruleMeaning, ruleTarget } from './rule-text.ts';
-import type { IptablesTable, SavedRule } from './table.ts';
+import type { IptablesTable, SavedRule, TableView } from './table.ts';
 
 /** What only the iptables backend can be told. */
 export interface IptablesPortMapOptions {
@@ -46,9 +46,13 @@ export function planPortMaps(
   };
 }
 
-/** Whether the plans of this file look at a chain's rules. */
-export function isPortMapChain(chain: string): boolean {
-  return ['PREROUTING', 'OUTPUT', 'POSTROUTING'].includes(chain) || /^CNI-(HOSTPORT|DN|SN)-/.test(chain);
+/** What the plans for an owner look at: the shared chains, and those of containers. */
+export function portMapView(owner: AttachmentId): Pick<TableView, 'chains' | 'follow'> {
+  const { dnat, setMark, masquerade } = SHARED_CHAIN;
+  return {
+    chains: ['PREROUTING', 'OUTPUT', 'POSTROUTING', dnat, setMark, masquerade, portMapChain(owner)],
+    follow: (chain) => chain.startsWith('CNI-DN-'),
+  };
 }
 
 /** The lines that rid a nat table of a container's port maps, those of old releases included. Shared chains stay. */

@@ -19,19 +19,24 @@ export interface SavedRule {
 
 /** A table as it was read. */
 export interface IptablesTable {
-  /** Those that iptables has by itself included. */
+  /** Those that iptables has by itself, and those that were asked for and exist. */
   readonly chains: ReadonlySet<string>;
   /** In order within each chain. */
   readonly rules: readonly SavedRule[];
 }
 
+/** What to read of a table, which may be large. The legacy kind gives all of it anyway. */
+export interface TableView extends TableRef {
+  readonly chains: readonly string[];
+  /** Of the chains that rules of those lead to, the ones to read as well. */
+  readonly follow?: (chain: string) => boolean;
+}
+
 /**
- * A change of a table: `plan` gives lines of iptables-restore that lead from what is there to what should be; none when
- * all is well.
+ * A change of a table: `plan` gives lines of iptables-restore that lead from what is there, as far as it is to be read,
+ * to what should be; none when all is well.
  */
-export interface TableChange extends TableRef {
-  /** The chains whose rules `plan` looks at; it may be shown others as well. */
-  looksAt(chain: string): boolean;
+export interface TableChange extends TableView {
   plan(table: IptablesTable): readonly string[];
 }
 

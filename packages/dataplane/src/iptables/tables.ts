@@ -12,13 +12,10 @@ import { lockRules } from '../rules-lock.ts';
 import { iptablesKind } from './kind.ts';
 import { programsIn } from './programs.ts';
 import { restoreTable, saveTable } from './restore.ts';
-import type { IptablesTable, TableChange } from './table.ts';
+import type { IptablesTable, TableChange, TableView } from './table.ts';
 
 /** Reads a table. @throws {IptablesError} when the table is legacy and its programs fail */
-export async function readTable(
-  host: KernelSession,
-  which: Omit<TableChange, 'plan'>,
-): Promise<IptablesTable> {
+export async function readTable(host: KernelSession, which: TableView): Promise<IptablesTable> {
   const port = programsIn(host);
   const kind = await iptablesKind(host, port, which.family);
   return kind === 'nft' ? readNftTable(host, which) : saveTable(port, which);

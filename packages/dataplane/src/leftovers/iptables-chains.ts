@@ -59,6 +59,6 @@ async function removeNftChain(
 
 async function removeLegacyChain(host: KernelSession, family: 4 | 6, plan: Leftover['plan']): Promise<void> {
   const port = programsIn(host);
-  const change = { family, table: 'nat', looksAt: () => true, plan } as const;
+  const change = { family, table: 'nat', chains: [], plan } as const;
   await restoreTable(port, change, legacySuffix(port, family));
 }

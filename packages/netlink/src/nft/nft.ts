@@ -85,6 +85,18 @@ export class Nft {
     return replies.map((reply) => decodeChain(reply.body)).filter((chain) => chain.table === table);
   }
 
+  /** One chain, `undefined` when there is none. Cheap, however many there are. */
+  async findChain({
+    family,
+    table,
+    name,
+  }: InTable & { readonly name: string }): Promise<NftChain | undefined> {
+    const body = encode(chainMessage, { family, attributes: { table, name } });
+    const operation = `get chain ${family} ${table} ${name}`;
+    const [reply] = await this.#find({ type: nftType(NFT_MSG.GETCHAIN), body, operation });
+    return reply === undefined ? undefined : decodeChain(reply.body);
+  }
+
   /** The rules of a table or one of its chains, in order; none when there is no such chain. */
   async rules(where: InTable & { readonly chain?: string }): Promise<readonly ListedRule[]> {
     const { family, table, chain } = where;
