@@ -240,3 +240,13 @@ test('a backend that nobody knows is refused by ADD and by STATUS', async () => 
   await assert.rejects(lab.status(wrong), { cniCode: 7, msg: /unknown ipMasqBackend "ebtables"/ });
   await lab.status(config);
 });
+
+test('a second ADD is refused before address management is asked, which would then be told to release', async () => {
+  const ipam = new StubIpam({ ips: [V4], routes: DEFAULTS });
+  using lab = new PluginLab([ptp, ipam.plugin]);
+  const container = lab.container();
+  await lab.add({ config, container });
+  const asked = [...ipam.commands];
+  await assert.rejects(lab.add({ config, container }), { cniCode: 141 });
+  assert.deepEqual(ipam.commands, asked);
+});

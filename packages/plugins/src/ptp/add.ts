@@ -22,6 +22,8 @@ type Call = AddCall<PtpConfig>;
 export async function add(call: Call): Promise<Result> {
   const { config, host, ifName, netnsPath } = call;
   if (config.ipMasq) masqueradeBackend(config);
+  // The link first: where the interface is taken already, address management must not be asked again for it.
+  const pair = await createVeth(call, { mtu: config.mtu });
   const given = await call.ipam.add();
   const ips = (given.ips ?? []).map((ip): IpConfig => ({ ...ip, interface: CONTAINER_AT }));
   const interfaces: readonly Interface[] = [{ name: '' }, { name: ifName, sandbox: netnsPath }];
@@ -31,7 +33,6 @@ export async function add(call: Call): Promise<Result> {
   for (const family of [4, 6] as const) {
     if (addresses.some(({ prefix }) => prefix.family === family)) await enableForwarding(host, family);
   }
-  const pair = await createVeth(call, { mtu: config.mtu });
   await skipDuplicateDetection(call, pair);
   await setUpContainer(call, pair, result, addresses);
   await setUpHost(call, pair, addresses);
