@@ -172,6 +172,30 @@ test('when events are lost, it is said so, and later ones arrive', async () => {
   assert.ok(lost > 0);
 });
 
+test('what is told after a loss is newer than it: a list made then never gets out of date', async () => {
+  using lab = new TestNetns();
+  const names = Array.from({ length: 12 }, (_, n) => `hd${n}`);
+  const told: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  using _watching = lab.session.subscribe({
+    groups: ['link'],
+    receiveBuffer: 4096,
+    onResync: () => told.push('resync'),
+    onEvent(event) {
+      if (event.kind !== 'link') return;
+      told.push(`${event.action} ${event.link.name}`);
+      if (event.link.name === 'hdlast') resolve();
+    },
+  });
+  // Nobody can take an event between these: they run to their end on this thread.
+  for (const name of names) await lab.session.links.add({ name, kind: 'ifb' });
+  for (const name of names) await lab.session.links.delete(name);
+  while (!told.includes('resync')) await new Promise((done) => setTimeout(done, 5));
+  await lab.session.links.add({ name: 'hdlast', kind: 'ifb' });
+  await promise;
+  assert.deepEqual(new Set(told.slice(told.indexOf('resync'))), new Set(['resync', 'new hdlast']));
+});
+
 test('an ended subscription tells of nothing more and leaves no file open', async () => {
   using lab = new TestNetns('threaded');
   await lab.session.links.list();

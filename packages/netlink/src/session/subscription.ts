@@ -62,7 +62,7 @@ export function kernelSubscribe(netns: NetnsHandle | undefined, options: Subscri
         }
       }
       const eventOf = protocol === NETLINK.ROUTE ? routeEventOf : netfilterEventOf;
-      stack.use(watch(fd, () => drain(fd, eventOf, options), { unref }));
+      stack.use(watch(fd, drainOf(fd, eventOf, options), { unref }));
     }
     return stack;
   } catch (error) {
@@ -75,26 +75,44 @@ const RECEIVE_BUFFER = 4 * 1024 * 1024;
 /** So that a flood of events does not keep everything else from running. */
 const DATAGRAMS_AT_ONCE = 256;
 
-/** Tells of what waits on the socket, up to a bound; what is left makes it readable again. */
-function drain(
+/**
+ * What tells of what waits on the socket, up to a bound; what is left makes it readable again.
+ *
+ * The kernel reports a loss before it gives what was queued until then, and drops everything that comes until that is
+ * taken, without another word. So the rest of the queue is thrown away first: it is older than the loss.
+ */
+function drainOf(
   fd: Fd,
   eventOf: (message: Reply) => KernelEvent | undefined,
-  options: SubscribeOptions,
-): void {
-  for (let taken = 0; taken < DATAGRAMS_AT_ONCE && !fd.closed; taken++) {
-    let datagram: Uint8Array | undefined;
-    try {
-      datagram = recv(fd);
-    } catch (error) {
-      if (!SysError.is(error, 'ENOBUFS')) throw error;
-      options.onResync();
-      continue;
-    }
-    if (datagram === undefined) return;
+  { onEvent, onResync }: SubscribeOptions,
+): () => void {
+  const tell = (datagram: Uint8Array): void => {
     for (const message of readMessages(datagram)) {
       const event = eventOf(replyOf(message));
-      if (event !== undefined && !fd.closed) options.onEvent(event);
+      if (event !== undefined && !fd.closed) onEvent(event);
     }
+  };
+  return () => {
+    let isLost = false;
+    for (let taken = 0; (isLost || taken < DATAGRAMS_AT_ONCE) && !fd.closed; taken++) {
+      const datagram = take(fd);
+      if (datagram === undefined) {
+        if (isLost) onResync();
+        return;
+      }
+      if (datagram === 'lost') isLost = true;
+      else if (!isLost) tell(datagram);
+    }
+  };
+}
+
+/** The next datagram; `undefined` when there is none, `lost` when some are. */
+function take(fd: Fd): Uint8Array | 'lost' | undefined {
+  try {
+    return recv(fd);
+  } catch (error) {
+    if (SysError.is(error, 'ENOBUFS')) return 'lost';
+    throw error;
   }
 }
 
