@@ -12,16 +12,17 @@ export type Extension = Lease | 'refused' | undefined;
 
 /** Asks the server that gave the lease, until it is time to ask others. */
 export async function renew(client: Client, lease: Lease, signal: AbortSignal): Promise<Extension> {
-  const from = lease.prefix.addr;
-  const direct = await openDirect(client, lease);
-  if (direct !== undefined) {
-    using channel = direct;
-    return await ask(client, lease, { channel, from, to: lease.server, deadline: lease.rebindAt, signal });
+  const way = { from: lease.prefix.addr, to: lease.server, deadline: lease.rebindAt, signal };
+  try {
+    using channel = await client.link.openAddress(lease.prefix.addr);
+    return await ask(client, lease, { channel, ...way });
+  } catch (error) {
+    if (!SysError.is(error)) throw error;
+    client.log(`cannot ask ${lease.server} over the host's own IP: ${error.message}`);
   }
-  // The address was moved away, or its port is taken: past the host's IP, to the neighbour known to lead there.
+  // The address was moved away, its port is taken, or there is no route: to the neighbour known to lead there.
   using channel = await client.link.openLink();
-  const destination = { from, to: lease.server, mac: lease.serverMac };
-  return await ask(client, lease, { channel, ...destination, deadline: lease.rebindAt, signal });
+  return await ask(client, lease, { channel, ...way, mac: lease.serverMac });
 }
 
 /** Asks every server that hears it, until the lease ends. */
@@ -56,13 +57,4 @@ function judge(received: Received, since: number, lease: Lease): Lease | 'refuse
 
 function isSame(address: Addr, lease: Lease): boolean {
   return address.equals(lease.prefix.addr);
-}
-
-async function openDirect(client: Client, { prefix }: Lease): Promise<Channel | undefined> {
-  try {
-    return await client.link.openAddress(prefix.addr);
-  } catch (error) {
-    if (SysError.is(error, 'EADDRNOTAVAIL', 'EADDRINUSE')) return undefined;
-    throw error;
-  }
 }

@@ -5,20 +5,28 @@ import type { Clock } from './ports.ts';
 export class Inbox<T> {
   readonly #items: T[] = [];
   #arrived: (() => void) | undefined;
+  #failure: unknown;
 
   push(item: T): void {
     this.#items.push(item);
     this.#arrived?.();
   }
 
+  /** Nothing more comes in, for this reason: the reader gets what there is, and then the reason. */
+  fail(reason: unknown): void {
+    this.#failure ??= reason;
+    this.#arrived?.();
+  }
+
   /**
    * The next item, or `undefined` when there is none by the deadline.
    *
-   * @throws the signal's reason, when it is aborted
+   * @throws the signal's reason, when it is aborted; the reason why nothing more comes in
    */
   async next(clock: Clock, deadline: number, signal: AbortSignal): Promise<T | undefined> {
     signal.throwIfAborted();
-    if (this.#items.length === 0) await this.#wait(clock, deadline, signal);
+    if (this.#items.length === 0 && this.#failure === undefined) await this.#wait(clock, deadline, signal);
+    if (this.#items.length === 0 && this.#failure !== undefined) throw this.#failure;
     return this.#items.shift();
   }
 

@@ -188,17 +188,25 @@ test('where the address is not on the host, or its port is taken, the way is pas
     run.link.sent.map(({ direct, to }) => [direct, `${to}`]),
     [[false, '192.0.2.1']],
   );
+  assert.match(
+    run.client.lines.join(),
+    /cannot ask 192\.0\.2\.1 over the host's own IP: bind: EADDRNOTAVAIL/,
+  );
 });
 
-test('a kernel that refuses for a while is asked again', async () => {
+test('a kernel that refuses for a while is asked again, and is told of once', async () => {
   const run = await kept(new SimulatedServer());
-  run.link.refusal = new SysError({ syscall: 'send', errnum: 100 });
-  await run.clock.pass(305_000);
+  const down = new SysError({ syscall: 'send', errnum: 100 });
+  run.link.refusal = down;
+  run.link.loses = () => {
+    throw down;
+  };
+  await run.clock.pass(320_000);
   assert.equal(run.state(), 'renewing');
-  run.link.refusal = undefined;
+  run.link.loses = () => false;
   await run.clock.pass(20_000);
   assert.equal(run.state(), 'bound');
-  assert.match(run.client.lines.join('\n'), /ENETDOWN/);
+  assert.equal(run.client.lines.filter((line) => line.startsWith('send: ENETDOWN')).length, 1);
 });
 
 test('a lease of an interface that is gone is not kept', async () => {

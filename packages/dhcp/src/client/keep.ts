@@ -85,13 +85,15 @@ async function patiently(
   signal: AbortSignal,
   run: () => Promise<Extension>,
 ): Promise<Extension> {
+  let told = '';
   for (let pause = 1000; ; pause = Math.min(pause * 2, LONGEST_PAUSE)) {
     try {
       return await run();
     } catch (error) {
       if (!isPassing(error)) throw error;
       if (clock.now() >= deadline) return undefined;
-      log(error.message);
+      if (error.message !== told) log(error.message);
+      told = error.message;
       await clock.sleep(Math.min(pause, deadline - clock.now()), signal);
     }
   }

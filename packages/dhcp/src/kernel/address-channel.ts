@@ -21,7 +21,7 @@ import { addr4, encode, pad, struct, u16, u16be } from '@heddle/wire';
 import { Inbox } from '../client/inbox.ts';
 import type { Channel, Clock, Received } from '../client/ports.ts';
 import { CLIENT_PORT, dhcpMessage, SERVER_PORT } from '../message/message.ts';
-import { readable } from './readable.ts';
+import { readable, unlessDown } from './readable.ts';
 
 /** Where a channel is opened. */
 export interface AddressPlace {
@@ -52,7 +52,7 @@ export function openAddressChannel({ netns, name, address, clock }: AddressPlace
           readable(dhcpMessage, got, (message) => messages.push({ message }));
         }
       };
-      watch(fd, take, { unref: true });
+      watch(fd, () => unlessDown(take, [messages]), { unref: true });
       return fd;
     } catch (error) {
       fd.close();

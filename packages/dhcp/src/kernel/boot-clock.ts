@@ -13,7 +13,9 @@ export const bootClock: Clock = {
     const until = bootClock.now() + milliseconds;
     // Timers stand still while the machine sleeps, and hold 24 days at most: look again now and then.
     for (let left = milliseconds; left > 0; left = until - bootClock.now()) {
-      await timeout(Math.min(left, AGAIN), undefined, { signal });
+      // Rejects with an error of its own, which only has the signal's reason as its cause.
+      await timeout(Math.min(left, AGAIN), undefined, { signal }).catch(() => {});
+      signal.throwIfAborted();
     }
     signal.throwIfAborted();
   },

@@ -11,7 +11,7 @@ import { type ArpPacket, arpPacket, arpProbe, conflictIn } from '../message/arp.
 import { decodeDatagram, encodeDatagram } from '../message/datagram.ts';
 import { CLIENT_PORT, type DhcpMessageInput, dhcpMessage, SERVER_PORT } from '../message/message.ts';
 import { dhcpFilter, ETH_P_ARP, ETH_P_IP } from './filter.ts';
-import { readable } from './readable.ts';
+import { readable, unlessDown } from './readable.ts';
 
 /** Where a channel is opened. */
 export interface LinkPlace {
@@ -27,7 +27,7 @@ export function openLinkChannel({ netns, index, mac, clock }: LinkPlace): LinkCh
   const fd = socket({ family: AF.PACKET, type: SOCK.DGRAM, protocol: 0, netns, nonblocking: true });
   const messages = new Inbox<Received>();
   const arps = new Inbox<ArpPacket>();
-  const take = () => {
+  const take = (): void => {
     for (let got = recvFrom(fd); got !== undefined; got = recvFrom(fd)) {
       const { protocol, address } = decode(sockaddrLl, got.from);
       const { bytes } = got;
@@ -41,7 +41,7 @@ export function openLinkChannel({ netns, index, mac, clock }: LinkPlace): LinkCh
   try {
     attachFilter(fd, dhcpFilter());
     bind(fd, encode(sockaddrLl, { family: AF.PACKET, protocol: ETH_P_ALL, index }));
-    watch(fd, take, { unref: true });
+    watch(fd, () => unlessDown(take, [messages, arps]), { unref: true });
   } catch (error) {
     fd.close();
     throw error;
