@@ -97,6 +97,18 @@ test('a failed ADD leaves nothing', async () => {
   assert.doesNotMatch(node.lab.host.run('ip', '-o', 'link'), /veth/);
 });
 
+test('a failed ADD of a second interface leaves what is written down for the first', async () => {
+  const ipam = new StubIpam();
+  using node = new FlannelNode([ipam.plugin]);
+  node.tell(NODE[4]);
+  const call = { config: node.config({ delegate: { mtu: 1300 } }), container: node.lab.container() };
+  await node.lab.add(call);
+  ipam.failing.add('ADD');
+  const second = { ...call, config: node.config({ ipam: { type: 'stub' } }), ifName: 'eth1' };
+  await assert.rejects(node.lab.add(second), { msg: 'stub: ADD fails as told' });
+  assert.equal(node.read('c1')['mtu'], 1300);
+});
+
 test('what the delegate was told stays until its DEL has worked', async () => {
   const ipam = new StubIpam();
   using node = new FlannelNode([ipam.plugin]);
