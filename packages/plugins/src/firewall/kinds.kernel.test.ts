@@ -25,6 +25,16 @@ describe('the kind nft', () => {
     assert.equal(rulesIn(lab.host).length, 8);
   });
 
+  test('is known behind a script', async () => {
+    using lab = new FirewallLab();
+    {
+      using _path = ProgramPath.wrapper();
+      await lab.add(lab.request());
+    }
+    assert.equal(rulesIn(lab.host).length, 4);
+    assert.match(lab.host.run('nft list set inet heddle firewall_owners4'), /id: c1/);
+  });
+
   test('is what a node without iptables has', async () => {
     using lab = new FirewallLab();
     {

@@ -36,6 +36,17 @@ export class ProgramPath implements Disposable {
     return path;
   }
 
+  /** The names of iptables mean a script, as of a distribution of its own, that runs the kind `nft`. */
+  static wrapper(): ProgramPath {
+    const path = new ProgramPath();
+    const script = join(path.#directory, 'wrapper');
+    writeFileSync(script, '#!/bin/sh\nexec /usr/sbin/xtables-nft-multi "$(/usr/bin/basename "$0")" "$@"\n');
+    chmodSync(script, 0o755);
+    path.#link(script);
+    process.env['PATH'] = path.#directory;
+    return path;
+  }
+
   /** There are no programs. */
   static empty(): ProgramPath {
     const path = new ProgramPath();
