@@ -8,7 +8,7 @@ export const EXIT = {
   FAILED: 1,
   /** The command line was not understood; nothing was done. */
   USAGE: 2,
-  /** `install`, `uninstall`: files that are not Heddle's are in the way; they were left alone. */
+  /** `install`, `uninstall`: files that are not Heddle's, or attachments, are in the way; they were left alone. */
   IN_THE_WAY: 3,
   /** `run`: attaching or detaching failed. */
   RUN_FAILED: 125,
@@ -25,7 +25,7 @@ export const EXIT_MEANINGS: readonly (readonly [code: string, meaning: string])[
   [`${EXIT.USAGE}`, 'the command line was not understood; nothing was done'],
   [
     `${EXIT.IN_THE_WAY}`,
-    "`install` and `uninstall`: files that are not Heddle's are in the way; they were left alone",
+    "`install` and `uninstall`: files that are not Heddle's, or attachments, are in the way; they were left alone",
   ],
   [`${EXIT.RUN_FAILED}`, '`run`: attaching or detaching failed'],
   [`${EXIT.NOT_EXECUTABLE}`, '`run`: the command is there but cannot be executed'],

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /** The `heddle` command as a process: its arguments, its environment, its streams. */
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { openSession } from '@heddle/netlink';
 import { heddle } from './heddle.ts';
@@ -25,13 +26,19 @@ process.exitCode = await heddle(process.argv.slice(2), {
   isInteractive: process.stdin.isTTY === true,
   places: {
     ...DEFAULT_PLACES,
-    programDirs: [fileURLToPath(new URL('../../../build/plugins', import.meta.url))],
+    programDirs: [besides('build/plugins')],
+    command: existsSync(besides('bin/heddle')) ? besides('bin/heddle') : undefined,
   },
   now: () => Date.now(),
   randomBytes,
   openHost: () => openSession(),
   signals,
 });
+
+/** A path in the checkout that this file is in. */
+function besides(path: string): string {
+  return fileURLToPath(new URL(`../../../${path}`, import.meta.url));
+}
 
 function sink(stream: NodeJS.WriteStream): TextSink {
   // Whoever reads has gone, as with `heddle ls | head`: nobody is left to be told.

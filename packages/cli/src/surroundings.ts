@@ -32,6 +32,10 @@ export interface Places {
   readonly reservationDir: string;
   /** Where the plugins' program may be before it is installed, best first. */
   readonly programDirs: readonly string[];
+  /** The file that runs this command, for a link to it; `undefined` when nothing can be linked to. */
+  readonly command: string | undefined;
+  /** Where container runtimes may be told of other directories for plugins and networks. */
+  readonly runtimeConfigs: readonly string[];
 }
 
 /** Signals that arrive. */
@@ -58,7 +62,7 @@ export interface Surroundings {
 }
 
 /** The places of an ordinary machine. */
-export const DEFAULT_PLACES: Omit<Places, 'programDirs'> = {
+export const DEFAULT_PLACES: Omit<Places, 'programDirs' | 'command'> = {
   configDir: '/etc/cni/net.d',
   pluginDir: '/opt/cni/bin',
   cacheDir: '/var/lib/cni',
@@ -66,4 +70,9 @@ export const DEFAULT_PLACES: Omit<Places, 'programDirs'> = {
   markDir: '/run/heddle/adding',
   netnsDir: '/run/netns',
   reservationDir: '/var/lib/cni/networks',
+  runtimeConfigs: [
+    '/etc/containerd/config.toml',
+    '/usr/share/containers/containers.conf',
+    '/etc/containers/containers.conf',
+  ],
 };

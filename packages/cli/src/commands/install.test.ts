@@ -1,7 +1,6 @@
 /** Installing into directories of a test, with a program that is a text. */
 import assert from 'node:assert/strict';
 import {
-  chmodSync,
   lstatSync,
   openSync,
   readdirSync,
@@ -15,6 +14,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { PLUGINS } from '@heddle/plugins';
 import { CliLab } from '../testing/cli-lab.ts';
+import { HEDDLE_VERSION } from '../version.ts';
 
 /** The plugins of containernetworking/plugins for Linux, and the one that Flannel's nodes have besides. */
 const REFERENCE_SUITE = [
@@ -99,7 +99,7 @@ describe('heddle install', () => {
     const directory = join(lab.root, 'not/there');
     const { stdout, exitCode } = await lab.run(['install', '--dry-run', '--dir', directory, ...SUBNET]);
     assert.equal(exitCode, 0);
-    assert.match(stdout, /^create +\S+\/not\/there\/heddle-cni /m);
+    assert.match(stdout, /^would create +\S+\/not\/there\/heddle-cni /m);
     assert.deepEqual(listing(lab), before);
     assert.equal(statSync(directory, { throwIfNoEntry: false }), undefined);
   });
@@ -126,7 +126,7 @@ describe('heddle install', () => {
     const { stdout } = await lab.run(['install', ...SUBNET]);
     assert.match(
       stdout,
-      /10-heddle\.conflist +not written: there are networks already \(87-podman\.conflist\)/,
+      /^skip +\S+10-heddle\.conflist +there are networks already \(87-podman\.conflist\)/m,
     );
     assert.deepEqual(readdirSync(lab.places.configDir), ['87-podman.conflist', 'README']);
   });
@@ -154,6 +154,74 @@ describe('heddle install', () => {
   });
 });
 
+describe('heddle install, around the plugins', () => {
+  test('records its version and says what to try next', async () => {
+    using lab = labWithProgram();
+    const { stdout } = await lab.run(['install', ...SUBNET]);
+    assert.ok(stdout.endsWith('\nTry it: heddle run heddle -- ip address\n'), stdout);
+    assert.equal(JSON.parse(lab.read('bin/.heddle-install.json')).heddle, HEDDLE_VERSION);
+  });
+
+  test('says how to try what was installed elsewhere, and nothing when there is nothing to try', async () => {
+    using lab = labWithProgram();
+    const at = (name: string) => join(lab.root, name);
+    const { stdout } = await lab.run(['install', '--dir', at('b'), '--conf-dir', at('n'), ...SUBNET]);
+    assert.ok(
+      stdout.includes(`Try it: CNI_PATH=${at('b')} NETCONFPATH=${at('n')} heddle run heddle -- ip`),
+      stdout,
+    );
+    for (const flags of [['--no-network'], ['--dry-run']]) {
+      assert.doesNotMatch((await lab.run(['install', ...flags])).stdout, /Try it/);
+    }
+  });
+
+  test('links the command when that is asked for, and uninstall takes the link away', async () => {
+    using lab = labWithProgram();
+    const before = listing(lab);
+    const flags = ['install', '--link', 'local/bin', ...SUBNET];
+    await lab.run(flags);
+    assert.equal(listing(lab)['local/bin/heddle'], `-> ${lab.places.command}`);
+    assert.match((await lab.run(flags)).stdout, /^keep +\S+local\/bin\/heddle +it leads to /m);
+    await lab.run(['uninstall']);
+    assert.deepEqual(listing(lab), before);
+  });
+
+  test('notes where a runtime of this node looks elsewhere', async () => {
+    using lab = labWithProgram();
+    const path = lab.write('config.toml', 'bin_dir = "/usr/lib/cni"\nconf_dir = "/elsewhere"\n');
+    const notes = [
+      `${path}:1: bin_dir leads elsewhere, to /usr/lib/cni; make it "${lab.places.pluginDir}"`,
+      `${path}:2: conf_dir leads elsewhere, to /elsewhere; make it "${lab.places.configDir}"`,
+    ];
+    const { stderr } = await lab.run(['install', ...SUBNET]);
+    assert.equal(stderr, notes.map((note) => `heddle: note: ${note}\n`).join(''));
+    const json = (await lab.json(['install', '--no-network'])) as { notes: readonly string[] };
+    assert.deepEqual(json.notes, notes.slice(0, 1));
+  });
+
+  const refused: readonly (readonly [flags: readonly string[], why: RegExp])[] = [
+    [
+      ['--subnet', '10.1.0.0/16', '--subnet', '10.2.0.0/16'],
+      /two IPv4 subnets, 10\.1\.0\.0\/16 and 10\.2\.0\.0\/16/,
+    ],
+    [['--subnet', 'fd01::/64', '--subnet', 'fd02::/64'], /two IPv6 subnets/],
+    [
+      ['--subnet', '10.1.0.0/16', '--no-network'],
+      /--subnet is for the first network, which --no-network leaves out/,
+    ],
+  ];
+  for (const [flags, why] of refused) {
+    test(`refuses ${flags.join(' ')}`, async () => {
+      using lab = labWithProgram();
+      const before = listing(lab);
+      const { exitCode, stderr } = await lab.run(['install', ...flags]);
+      assert.equal(exitCode, 2);
+      assert.match(stderr, why);
+      assert.deepEqual(listing(lab), before);
+    });
+  }
+});
+
 describe('heddle uninstall', () => {
   test('removes all that install put there, and nothing else', async () => {
     using lab = labWithProgram();
@@ -171,7 +239,7 @@ describe('heddle uninstall', () => {
     await lab.run(['install', ...SUBNET]);
     const before = listing(lab);
     const { stdout } = await lab.run(['uninstall', '--dry-run']);
-    assert.match(stdout, /^remove +\S+10-heddle\.conflist +-\n/m);
+    assert.match(stdout, /^would remove +\S+10-heddle\.conflist +-\n/m);
     assert.deepEqual(listing(lab), before);
   });
 
@@ -186,16 +254,23 @@ describe('heddle uninstall', () => {
     assert.deepEqual(readdirSync(lab.places.pluginDir), []);
   });
 
-  test('warns of attachments that will be without their plugins', async () => {
+  test('removes nothing while there are attachments, unless it must', async () => {
     using lab = labWithProgram();
     await lab.run(['install', ...SUBNET]);
     lab.write('net.d/20-noop.conf', { cniVersion: '1.0.0', name: 'n', type: 'noop' });
     lab.stub('noop', `echo '{"cniVersion":"1.0.0"}'`);
-    chmodSync(join(lab.places.pluginDir, 'noop'), 0o755);
     await lab.run(['add', 'n', 'blue']);
-    assert.match(
-      (await lab.run(['uninstall'])).stderr,
-      /^heddle: warning: 1 attachments are left on this node/,
-    );
+    const before = listing(lab);
+    for (const flags of [[], ['--purge'], ['--purge', '--force']]) {
+      const { exitCode, stderr } = await lab.run(['uninstall', ...flags]);
+      assert.equal(exitCode, 3);
+      assert.match(
+        stderr,
+        /^heddle: nothing was removed: 1 attachment is left on this node\n {2}hint: heddle ls/,
+      );
+    }
+    assert.deepEqual(listing(lab), before);
+    assert.equal((await lab.run(['uninstall', '--force'])).exitCode, 0);
+    assert.deepEqual(readdirSync(lab.places.pluginDir), ['noop']);
   });
 });

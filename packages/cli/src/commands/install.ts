@@ -1,34 +1,16 @@
-import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { isConfigPath } from '@heddle/cni';
+import { resolve } from 'node:path';
 import { Prefix } from '@heddle/netaddr';
-import { PLUGINS } from '@heddle/plugins';
-import { type Cli, type CommonFlags, defineCommand } from '../command.ts';
+import { type Cli, defineCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { applySteps } from '../install/apply.ts';
-import { chooseSubnets, FIRST_BRIDGE, FIRST_NETWORK_FILE, firstNetwork } from '../install/first-network.ts';
-import { installLock, readRecord } from '../install/own-files.ts';
-import {
-  ADDON,
-  type Content,
-  type InstallSituation,
-  type Plan,
-  PROGRAM,
-  planInstall,
-} from '../install/plan.ts';
-import { namesIn, presentAt, sha256 } from '../install/present.ts';
+import { FIRST_NETWORK, FIRST_NETWORK_FILE } from '../install/first-network.ts';
+import { otherDirectories } from '../install/other-directories.ts';
+import { installLock } from '../install/own-files.ts';
+import { ADDON, type Plan, PROGRAM, planInstall } from '../install/plan.ts';
 import { stepsJson, stepsText } from '../install/report.ts';
+import { type InstallFlags, networkDir, situationOf } from '../install/situation.ts';
 import { emit } from '../output/emit.ts';
-import { CommandError } from '../output/report-error.ts';
-
-interface InstallFlags extends CommonFlags {
-  readonly dir?: string;
-  readonly confDir?: string;
-  readonly from?: string;
-  readonly subnet?: readonly Prefix[];
-  readonly network: boolean;
-  readonly dryRun?: boolean;
-}
+import { configDir, pluginPath } from '../request/environment.ts';
 
 /** `heddle install`. */
 export const installCommand = defineCommand<InstallFlags, []>({
@@ -50,15 +32,20 @@ export const installCommand = defineCommand<InstallFlags, []>({
       what: "puts the plugins beside another vendor's, for CNI_PATH=/opt/heddle/bin:/opt/cni/bin",
     },
     {
+      command: 'bin/heddle install --link /usr/local/bin',
+      what: 'makes `heddle` a command as well, in a checkout that is here to stay',
+    },
+    {
       command: 'heddle install --subnet 10.42.0.0/16 --subnet fd42::/64',
       what: 'chooses the addresses of the first network',
     },
   ],
-  usage: '[--dir dir] [--conf-dir dir] [--subnet prefix]... [--no-network] [--dry-run]',
+  usage: '[--dir dir] [--conf-dir dir] [--subnet prefix]... [--no-network] [--link dir] [--dry-run]',
   json: `interface Output {
   dryRun: boolean;
-  steps: { do: 'create' | 'replace' | 'link' | 'record' | 'keep'; path: string; note: string | null }[];
+  steps: { do: 'create' | 'replace' | 'link' | 'record' | 'keep' | 'skip'; path: string; note: string | null }[];
   inTheWay: string[];
+  notes: string[]; // what else has to be set for a runtime of this node
 }`,
   parameters: {
     flags: {
@@ -86,12 +73,19 @@ export const installCommand = defineCommand<InstallFlags, []>({
       subnet: {
         kind: 'parsed',
         parse: Prefix.parse,
-        brief: 'a subnet of the first network; may be repeated',
+        brief: 'a subnet of the first network; may be repeated, one for IPv4 and one for IPv6',
         placeholder: 'prefix',
         variadic: true,
         optional: true,
       },
-      network: { kind: 'boolean', brief: 'whether to write a first network', default: true },
+      network: { kind: 'boolean', brief: 'write no first network', default: true },
+      link: {
+        kind: 'parsed',
+        parse: String,
+        brief: 'a directory that gets a link by which heddle can be typed, such as /usr/local/bin',
+        placeholder: 'dir',
+        optional: true,
+      },
       dryRun: {
         kind: 'boolean',
         brief: 'show what would be done, and do nothing',
@@ -106,67 +100,41 @@ export const installCommand = defineCommand<InstallFlags, []>({
     using _lock = dryRun ? new DisposableStack() : installLock(directory);
     const plan = planInstall(await situationOf(cli, flags, directory));
     if (!dryRun) applySteps(plan.steps);
+    const notes = otherDirectories(cli.places.runtimeConfigs, {
+      pluginDir: directory,
+      ...(flags.network && { configDir: networkDir(cli, flags) }),
+    });
+    const isRefused = plan.inTheWay.length > 0;
     emit(
       cli,
       flags,
-      () => ({ dryRun, steps: stepsJson(plan), inTheWay: plan.inTheWay }),
-      (styled) => (plan.inTheWay.length > 0 ? '' : stepsText(plan, styled)),
+      () => ({ dryRun, steps: stepsJson(plan), inTheWay: plan.inTheWay, notes }),
+      (styled) => (isRefused ? '' : stepsText(plan, { dryRun, styled })),
     );
-    return refuse(cli, plan);
+    if (isRefused) return refuse(cli, plan);
+    for (const note of notes) cli.stderr.write(`heddle: note: ${note}\n`);
+    if (!dryRun && flags.output !== 'json') cli.stdout.write(nextStep(cli, plan, flags));
+    return EXIT.OK;
   },
 });
 
-async function situationOf(cli: Cli, flags: InstallFlags, directory: string): Promise<InstallSituation> {
-  const source = flags.from === undefined ? cli.places.programDirs : [resolve(cli.cwd, flags.from)];
-  const from = source.find((each) => namesIn(each).includes(PROGRAM));
-  if (from === undefined) {
-    throw new CommandError(EXIT.FAILED, `install: there is no ${PROGRAM} in ${source.join(' or ')}`, {
-      hint: 'make build builds it; --from says where it is',
-    });
-  }
-  return {
-    directory,
-    program: fileContent(join(from, PROGRAM), 0o755),
-    addon: fileContent(join(from, ADDON), 0o644),
-    types: [...PLUGINS.keys()].toSorted(),
-    record: readRecord(directory),
-    present: presentAt,
-    network: flags.network ? await networkFor(cli, flags) : undefined,
-  };
-}
-
-async function networkFor(cli: Cli, flags: InstallFlags): Promise<InstallSituation['network']> {
-  const confDir = resolve(cli.cwd, flags.confDir ?? cli.env['NETCONFPATH'] ?? cli.places.configDir);
-  const text = firstNetwork(flags.subnet ?? (await subnetsFor(cli)));
-  return {
-    path: join(confDir, FIRST_NETWORK_FILE),
-    content: { text, sha256: sha256(text), mode: 0o644 },
-    others: namesIn(confDir).filter(isConfigPath),
-  };
-}
-
-/** Those of the bridge, where an earlier installation has left it; else ones that nobody here uses. */
-async function subnetsFor({ openHost, randomBytes }: Cli): Promise<readonly Prefix[]> {
-  using host = openHost();
-  const bridge = await host.links.find(FIRST_BRIDGE);
-  if (bridge !== undefined) {
-    const addresses = await host.addresses.list({ link: bridge.index });
-    const subnets = addresses.map(({ prefix }) => prefix.masked()).filter(({ addr }) => !addr.isLinkLocal);
-    if (subnets.length > 0) return subnets;
-  }
-  const routes = await host.routes.list({ family: 4 });
-  return chooseSubnets(
-    routes.map(({ dst }) => dst).filter(({ bits }) => bits > 0),
-    randomBytes,
+/** What to try when all is in place. */
+function nextStep(cli: Cli, { steps }: Plan, flags: InstallFlags): string {
+  const isThere = steps.some(
+    (step) => step.path.endsWith(`/${FIRST_NETWORK_FILE}`) && (step.do === 'create' || step.do === 'keep'),
   );
-}
-
-function fileContent(path: string, mode: number): Content {
-  return { from: path, sha256: sha256(readFileSync(path)), mode };
+  if (!isThere) return '';
+  const directory = resolve(cli.cwd, flags.dir ?? cli.places.pluginDir);
+  const variables = [
+    ...(pluginPath(cli).includes(directory) ? [] : [`CNI_PATH=${directory} `]),
+    ...(networkDir(cli, flags) === resolve(cli.cwd, configDir(cli))
+      ? []
+      : [`NETCONFPATH=${networkDir(cli, flags)} `]),
+  ];
+  return `\nTry it: ${variables.join('')}heddle run ${FIRST_NETWORK} -- ip address\n`;
 }
 
 function refuse({ stderr }: Cli, { inTheWay }: Plan): number {
-  if (inTheWay.length === 0) return EXIT.OK;
   for (const path of inTheWay) stderr.write(`heddle: in the way, and not heddle's: ${path}\n`);
   stderr.write('  hint: nothing was changed; choose another place with --dir, or move these away\n');
   return EXIT.IN_THE_WAY;

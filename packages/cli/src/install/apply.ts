@@ -41,6 +41,7 @@ function applyStep(step: Step): void {
       rmSync(step.path, { force: true });
       return;
     case 'keep':
+    case 'skip':
       return;
   }
 }

@@ -2,7 +2,7 @@
 import { Addr, Prefix } from '@heddle/netaddr';
 
 /** Its name. */
-const FIRST_NETWORK = 'heddle';
+export const FIRST_NETWORK = 'heddle';
 /** Its bridge. */
 export const FIRST_BRIDGE = 'heddle0';
 /** Its file. The number leaves room for others that shall come first. */

@@ -13,6 +13,7 @@ function situation(
   more: Partial<InstallSituation> = {},
 ): InstallSituation {
   return {
+    version: '2',
     directory: DIR,
     program: content('program-2'),
     addon: content('addon-2', 0o644),
@@ -20,6 +21,7 @@ function situation(
     record: EMPTY_RECORD,
     present: (path) => found[path] ?? { kind: 'nothing' },
     network: { path: NET, content: content('network', 0o644), others: [] },
+    command: undefined,
     ...more,
   };
 }
@@ -72,9 +74,36 @@ describe('the plan of an installation', () => {
       [`${DIR}/heddle-cni`]: { kind: 'file', sha256: 'program-2' },
       [`${DIR}/heddle_sys.node`]: { kind: 'file', sha256: 'addon-2' },
     } as const;
-    const { steps } = planInstall(situation(found, { record: installed }));
+    const record = { ...installed, heddle: '2' };
+    const { steps } = planInstall(situation(found, { record }));
     assert.deepEqual(new Set(steps.map((step) => step.do)), new Set(['keep']));
   });
+
+  test('records the version, and the link by which the command is typed', () => {
+    const command = { path: '/usr/local/bin/heddle', target: '/src/bin/heddle' };
+    const { steps } = planInstall(situation({}, { command }));
+    const [claim] = steps;
+    assert.ok(claim?.do === 'record');
+    assert.equal(claim.record.heddle, '2');
+    assert.deepEqual(claim.record.links, { [command.path]: command.target });
+    assert.ok(steps.some((step) => step.do === 'link' && step.path === command.path));
+  });
+
+  const links: readonly (readonly [what: string, found: Present, expected: string])[] = [
+    ['the same link', { kind: 'link', target: '/new' }, 'keep'],
+    ['an older one of ours', { kind: 'link', target: '/old' }, 'link'],
+    ['a link of somebody else', { kind: 'link', target: '/their' }, 'in the way'],
+    ['a program', { kind: 'file', sha256: 'x' }, 'in the way'],
+  ];
+  for (const [what, found, expected] of links) {
+    test(`meets ${what} where the command is to be: ${expected}`, () => {
+      const path = '/usr/local/bin/heddle';
+      const record = { ...installed, links: { [path]: '/old' } };
+      const plan = planInstall(situation({ [path]: found }, { record, command: { path, target: '/new' } }));
+      const step = plan.steps.find((each) => each.path === path);
+      assert.equal(step?.do ?? (plan.inTheWay.includes(path) && 'in the way'), expected);
+    });
+  }
 
   const foreign: readonly (readonly [what: string, name: string, found: Present])[] = [
     ['another program', 'bridge', { kind: 'file', sha256: 'reference' }],
@@ -95,9 +124,9 @@ describe('the plan of an installation', () => {
     const network = { path: NET, content: content('network'), others: ['87-podman.conflist'] };
     const last = planInstall(situation({}, { network })).steps.at(-1);
     assert.deepEqual(last, {
-      do: 'keep',
+      do: 'skip',
       path: NET,
-      why: 'not written: there are networks already (87-podman.conflist)',
+      why: 'there are networks already (87-podman.conflist)',
     });
     assert.ok(!stepsOf(planInstall(situation({}, { network: undefined }))).includes(`create ${NET}`));
   });
@@ -129,6 +158,18 @@ describe('the plan of a removal', () => {
     ]);
   });
 
+  test('takes the link of the command, unless it leads elsewhere by now', () => {
+    const path = '/usr/local/bin/heddle';
+    const record = { ...installed, links: { [path]: '/src/bin/heddle' } };
+    const planFor = (target: string) => {
+      const present = (each: string): Present =>
+        each === path ? { kind: 'link', target } : { kind: 'nothing' };
+      return planUninstall({ directory: DIR, record, present, names });
+    };
+    assert.deepEqual(stepsOf(planFor('/src/bin/heddle')), [`remove ${path}`]);
+    assert.deepEqual(planFor('/elsewhere').inTheWay, [path]);
+  });
+
   test('leaves what was changed, and says so', () => {
     const changed = { ...OLD, [NET]: { kind: 'file', sha256: 'edited' } } as const;
     const present = (path: string): Present => changed[path as keyof typeof changed] ?? { kind: 'nothing' };
@@ -155,6 +196,6 @@ describe('the plan of a removal', () => {
 
 test('a record comes back as it was written, and a foreign text is none', () => {
   assert.deepEqual(parseRecord(formatRecord(installed), 'f'), installed);
-  assert.deepEqual(parseRecord('{"files":{"a":"b"}}', 'f'), { heddle: '', files: { a: [] } });
+  assert.deepEqual(parseRecord('{"files":{"a":"b"}}', 'f'), { heddle: '', files: { a: [] }, links: {} });
   assert.throws(() => parseRecord('{', '/x/record'), /\/x\/record/);
 });

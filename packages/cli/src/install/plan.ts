@@ -8,21 +8,22 @@
  * it loads before the program.
  */
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Present } from './present.ts';
-import { claiming, type InstallRecord, isClaimed, RECORD_NAME } from './record.ts';
+import { claiming, type InstallRecord, isClaimed, isClaimedLink, RECORD_NAME } from './record.ts';
 
 /** The plugins' program. */
 export const PROGRAM = 'heddle-cni';
 /** The addon that it loads from beside itself. */
 export const ADDON = 'heddle_sys.node';
 
-/** One step. `keep` is told, but nothing is done. */
+/** One step. `keep` and `skip` are told, but nothing is done: it is there already, or it is not wanted. */
 export type Step =
   | { readonly do: 'create' | 'replace'; readonly path: string; readonly content: Content }
   | { readonly do: 'link'; readonly path: string; readonly target: string }
   | { readonly do: 'record'; readonly path: string; readonly record: InstallRecord }
   | { readonly do: 'remove'; readonly path: string }
-  | { readonly do: 'keep'; readonly path: string; readonly why: string };
+  | { readonly do: 'keep' | 'skip'; readonly path: string; readonly why: string };
 
 /** Where a file's content comes from. */
 export type Content =
@@ -38,6 +39,8 @@ export interface Plan {
 
 /** What a plan is made from. */
 export interface InstallSituation {
+  /** The version of Heddle that is to be installed. */
+  readonly version: string;
   readonly directory: string;
   readonly program: Content;
   readonly addon: Content;
@@ -49,28 +52,33 @@ export interface InstallSituation {
   readonly network:
     | { readonly path: string; readonly content: Content; readonly others: readonly string[] }
     | undefined;
+  /** The link by which the command is to be typed. */
+  readonly command: { readonly path: string; readonly target: string } | undefined;
 }
 
 /** The plan for an installation. With nothing to do it only keeps. */
 export function planInstall(situation: InstallSituation): Plan {
-  const { directory, types, network, present } = situation;
+  const { version, directory, types, network, command, present } = situation;
   const at = (name: string) => join(directory, name);
   const files = [
     fileStep(situation, at(ADDON), situation.addon),
     fileStep(situation, at(PROGRAM), situation.program),
     ...types.map((type) => linkStep(at(type), present(at(type)))),
+    ...(command === undefined ? [] : [commandStep(situation, command)]),
     ...(network === undefined ? [] : [networkStep(situation, network)]),
   ];
   const inTheWay = files.flatMap((step) => (step.do === 'in-the-way' ? [step.path] : []));
   const steps = files.filter((step) => step.do !== 'in-the-way');
   if (inTheWay.length > 0) return { steps: [], inTheWay };
   const written = steps.flatMap((step) => ('content' in step ? [step] : []));
-  if (written.length === 0) return { steps, inTheWay };
   // First the claim, so that an installation that is cut short knows its files when it is tried again.
-  const record = written.reduce(
+  const claimed = written.reduce(
     (so, { path, content }) => claiming(so, path, content.sha256),
     situation.record,
   );
+  const links = command === undefined ? claimed.links : { ...claimed.links, [command.path]: command.target };
+  const record = { ...claimed, heddle: version, links };
+  if (isDeepStrictEqual(record, situation.record)) return { steps, inTheWay };
   return { steps: [{ do: 'record', path: at(RECORD_NAME), record }, ...steps], inTheWay };
 }
 
@@ -85,6 +93,7 @@ export function planUninstall({ directory, record, present, names }: UninstallSi
   const inDirectory = (path: string) => path.startsWith(join(directory, '/'));
   const recorded = Object.keys(record.files);
   const networks = recorded.filter((path) => !inDirectory(path));
+  const commands = Object.keys(record.links);
   const links = names
     .map((name) => join(directory, name))
     .filter((path) => isOwnLink(present(path)))
@@ -92,12 +101,10 @@ export function planUninstall({ directory, record, present, names }: UninstallSi
   // The program goes before the addon that it loads.
   const programs = [PROGRAM, ADDON].map((name) => join(directory, name));
   const inTheWay: string[] = [];
-  const removals = [...networks, ...links, ...programs].flatMap((path): readonly Step[] => {
+  const removals = [...networks, ...links, ...programs, ...commands].flatMap((path): readonly Step[] => {
     const found = present(path);
     if (found.kind === 'nothing') return [];
-    if (isOwnLink(found) || (found.kind === 'file' && isClaimed(record, path, found.sha256))) {
-      return [{ do: 'remove', path }];
-    }
+    if (isOwn(record, path, found)) return [{ do: 'remove', path }];
     inTheWay.push(path);
     return [{ do: 'keep', path, why: 'it was changed since it was installed' }];
   });
@@ -136,7 +143,25 @@ function networkStep(
   const { path, content, others } = network;
   if (present(path).kind !== 'nothing') return { do: 'keep', path, why: 'the network is there already' };
   if (others.length === 0) return { do: 'create', path, content };
-  return { do: 'keep', path, why: `not written: there are networks already (${others.join(', ')})` };
+  return { do: 'skip', path, why: `there are networks already (${others.join(', ')})` };
+}
+
+function commandStep(
+  { record, present }: InstallSituation,
+  { path, target }: NonNullable<InstallSituation['command']>,
+): FileStep {
+  const found = present(path);
+  if (found.kind === 'nothing') return { do: 'link', path, target };
+  if (found.kind !== 'link') return { do: 'in-the-way', path };
+  if (found.target === target) return { do: 'keep', path, why: `it leads to ${target} already` };
+  return isClaimedLink(record, path, found.target)
+    ? { do: 'link', path, target }
+    : { do: 'in-the-way', path };
+}
+
+function isOwn(record: InstallRecord, path: string, found: Present): boolean {
+  if (found.kind === 'file') return isClaimed(record, path, found.sha256);
+  return isOwnLink(found) || (found.kind === 'link' && isClaimedLink(record, path, found.target));
 }
 
 function isOwnLink(found: Present): boolean {

@@ -13,10 +13,12 @@ export interface InstallRecord {
   readonly heddle: string;
   /** SHA-256 digests of every content that Heddle put at a path, or was about to put there. */
   readonly files: Readonly<Record<string, readonly string[]>>;
+  /** Where the links lead that Heddle made outside of the directory: that by which the command is typed. */
+  readonly links: Readonly<Record<string, string>>;
 }
 
 /** A record that says nothing. */
-export const EMPTY_RECORD: InstallRecord = { heddle: '', files: {} };
+export const EMPTY_RECORD: InstallRecord = { heddle: '', files: {}, links: {} };
 
 /** The text of a record. */
 export function formatRecord(record: InstallRecord): string {
@@ -32,7 +34,11 @@ export function parseRecord(text: string, file: string): InstallRecord {
     const texts: readonly unknown[] = Array.isArray(digests) ? digests : [];
     return [path, texts.filter((each) => typeof each === 'string')] as const;
   });
-  return { heddle: typeof heddle === 'string' ? heddle : '', files: Object.fromEntries(entries) };
+  return {
+    heddle: typeof heddle === 'string' ? heddle : '',
+    files: Object.fromEntries(entries),
+    links: textMembers(isJsonObject(json) ? json['links'] : undefined),
+  };
 }
 
 /** Adds a content that is about to be put at a path. */
@@ -45,4 +51,16 @@ export function claiming(record: InstallRecord, path: string, digest: string): I
 /** Whether a content at a path is Heddle's. */
 export function isClaimed(record: InstallRecord, path: string, digest: string): boolean {
   return record.files[path]?.includes(digest) ?? false;
+}
+
+/** Whether a link at a path is Heddle's. */
+export function isClaimedLink({ links }: InstallRecord, path: string, target: string): boolean {
+  return links[path] === target;
+}
+
+function textMembers(value: unknown): Readonly<Record<string, string>> {
+  const entries = isJsonObject(value) ? Object.entries(value) : [];
+  return Object.fromEntries(
+    entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+  );
 }

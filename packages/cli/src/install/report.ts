@@ -15,12 +15,15 @@ export function stepsJson({ steps }: Plan): readonly StepJson[] {
   return steps.map((step) => ({ do: step.do, path: step.path, note: noteOf(step) || null }));
 }
 
-/** The steps for people. */
-export function stepsText({ steps }: Plan, styled: boolean): string {
+/** The steps for people: those that were taken, or with `dryRun` those that would be. */
+export function stepsText(
+  { steps }: Plan,
+  { dryRun, styled }: { readonly dryRun: boolean; readonly styled: boolean },
+): string {
   if (steps.length === 0) return 'nothing to do\n';
   return formatTable(
     [
-      { title: 'STEP', value: (step: Step) => step.do },
+      { title: 'STEP', value: (step: Step) => (dryRun && isDone(step) ? `would ${step.do}` : step.do) },
       { title: 'PATH', value: ({ path }: Step) => path },
       { title: 'NOTE', value: noteOf },
     ],
@@ -29,11 +32,16 @@ export function stepsText({ steps }: Plan, styled: boolean): string {
   );
 }
 
+function isDone(step: Step): boolean {
+  return step.do !== 'keep' && step.do !== 'skip';
+}
+
 function noteOf(step: Step): string {
   switch (step.do) {
     case 'link':
       return `-> ${step.target}`;
     case 'keep':
+    case 'skip':
       return step.why;
     case 'record':
       return 'what belongs to heddle';

@@ -43,6 +43,8 @@ export class CliLab implements Disposable {
       netnsDir: at('netns'),
       reservationDir: at('cache/networks'),
       programDirs: [at('program')],
+      command: join(this.root, 'checkout/bin/heddle'),
+      runtimeConfigs: [join(this.root, 'config.toml')],
     };
     this.#openHost = openHost ?? (() => linksOnly(links));
   }
@@ -161,6 +163,7 @@ function linksOnly(links: readonly Link[]): KernelSession {
       routes: nothing,
     },
     nft: { tables: async () => [] },
+    sysctl: { has: async () => false },
     [Symbol.dispose]() {},
   } as unknown as KernelSession;
 }

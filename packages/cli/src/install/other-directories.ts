@@ -1,0 +1,62 @@
+/** Container runtimes of this node that look for plugins or networks elsewhere than where they are installed. */
+import { readFileSync } from 'node:fs';
+
+/** Where things are being installed. */
+export interface InstalledTo {
+  readonly pluginDir: string;
+  /** Missing when no network is installed. */
+  readonly configDir?: string;
+}
+
+/**
+ * For each setting of these files that leads a runtime past what is installed: the file, the line, and what it
+ * should say.
+ *
+ * @param files TOML files of containerd (`config.toml`) and of Podman and its relatives (`containers.conf`); those
+ *   that cannot be read are passed over
+ */
+export function otherDirectories(files: readonly string[], to: InstalledTo): readonly string[] {
+  return files.flatMap((path) => {
+    const text = readIfThere(path);
+    return text === undefined ? [] : settingsIn(text, to).map((note) => `${path}:${note}`);
+  });
+}
+
+/** The settings that matter, and the directory that each must name. */
+const SETTINGS: readonly (readonly [name: string, which: keyof InstalledTo])[] = [
+  ['bin_dir', 'pluginDir'],
+  ['bin_dirs', 'pluginDir'],
+  ['cni_plugin_dirs', 'pluginDir'],
+  ['conf_dir', 'configDir'],
+  ['network_config_dir', 'configDir'],
+];
+
+function settingsIn(text: string, to: InstalledTo): readonly string[] {
+  return SETTINGS.flatMap(([name, which]) => {
+    const right = to[which];
+    const setting = new RegExp(`^[ \\t]*${name}[ \\t]*=[ \\t]*(\\[[^\\]]*\\]|"[^"\\n]*"|'[^'\\n]*')`, 'm');
+    const found = setting.exec(text);
+    const value = found?.[1] ?? '';
+    const named = [...value.matchAll(/"([^"]*)"|'([^']*)'/g)].map(
+      ([, double, single]) => double ?? single ?? '',
+    );
+    // An empty text stands for the runtime's default.
+    if (found === null || right === undefined || named.join('') === '') return [];
+    if (named.map(trimmed).includes(trimmed(right))) return [];
+    const line = text.slice(0, found.index).split('\n').length;
+    const wanted = value.startsWith('[') ? `["${right}"]` : `"${right}"`;
+    return [`${line}: ${name} leads elsewhere, to ${named.join(', ')}; make it ${wanted}`];
+  });
+}
+
+function trimmed(path: string): string {
+  return path.replace(/\/+$/, '');
+}
+
+function readIfThere(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return undefined;
+  }
+}
