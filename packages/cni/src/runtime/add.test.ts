@@ -147,6 +147,25 @@ test('with undoOnFailure a failed ADD is followed by DEL of all, in reverse and 
   );
 });
 
+test('nothing is cleaned up when nothing has run', async () => {
+  using stubs = new StubPlugins('two');
+  const adding = stubs.runtime().add(network(['one', 'two']), POD, { undoOnFailure: true });
+  await assert.rejects(adding, /failed to find plugin "one"/);
+  assert.deepEqual({ commands: stubs.commands(), warnings: stubs.warnings }, { commands: [], warnings: [] });
+});
+
+test('the clean-up does not say again what made ADD fail', async () => {
+  using stubs = new StubPlugins('one');
+  stubs.install('two', { ...FAILS, DEL: { stderr: 'no; going on without it' } });
+  const heard: string[] = [];
+  const runtime = stubs.runtime({ onStderr: (text) => heard.push(text) });
+  await assert.rejects(runtime.add(network(['one', 'two']), POD, { undoOnFailure: true }), /no$/);
+  const missing = network(['one', 'three']);
+  await assert.rejects(runtime.add(missing, POD, { undoOnFailure: true }), /failed to find plugin "three"/);
+  assert.deepEqual(stubs.commands(), ['ADD one', 'ADD two', 'DEL two', 'DEL one', 'ADD one', 'DEL one']);
+  assert.deepEqual({ heard, warnings: stubs.warnings }, { heard: [], warnings: [] });
+});
+
 test('a second ADD that fails does not take down what the first one made', async () => {
   using stubs = new StubPlugins('one');
   const runtime = stubs.runtime();

@@ -1,10 +1,18 @@
 /** ADD: the plugins one after the other, each with the result of the one before. */
-import { DecodeError, type JsonObject, type Result, renderResult, validateAttachment } from '../index.ts';
+import {
+  CniError,
+  DecodeError,
+  type JsonObject,
+  type Result,
+  renderResult,
+  validateAttachment,
+} from '../index.ts';
 import {
   type Attachment,
   type CallOptions,
   callPlugin,
   identify,
+  type PluginCall,
   type RuntimeContext,
   wrapPluginError,
 } from './context.ts';
@@ -18,8 +26,8 @@ import { messageOf } from './wrap-error.ts';
 /** How to run ADD. */
 export interface AddOptions extends CallOptions {
   /**
-   * When ADD fails, runs DEL of the whole chain, in reverse and without a previous result; what that cannot
-   * do is warned of. Default: what has been set up is left to the caller's DEL, as libcni leaves it.
+   * When ADD fails and a plugin has run, runs DEL of the whole chain, in reverse and without a previous result;
+   * what that cannot do, and ADD's error has not said, is warned of. Default: what has been set up is left to the caller's DEL, as libcni leaves it.
    */
   readonly undoOnFailure?: boolean;
   /** Milliseconds that this clean-up may take. Default one minute. */
@@ -40,8 +48,12 @@ export async function add(
   using exclusion = await context.locks.attachment(chain.name, attachment.containerID, options.signal);
   if (options.validateFirst === true) await validateChain(context, chain, exclusion.env, options);
   const wasThere = isCached(context, chain, attachment);
+  let hasStarted = false;
+  const onStart = (): void => {
+    hasStarted = true;
+  };
   try {
-    const result = await addPlugins(context, chain, attachment, exclusion, options);
+    const result = await addPlugins(context, chain, attachment, exclusion, { ...options, onStart });
     context.cache.write({
       ...id,
       config: chain.bytes,
@@ -52,8 +64,8 @@ export async function add(
     });
     return result;
   } catch (error) {
-    if (options.undoOnFailure === true)
-      await undo(context, chain, attachment, { exclusion, wasThere, options });
+    if (options.undoOnFailure === true && hasStarted)
+      await undo(context, chain, attachment, { exclusion, wasThere, options, error });
     throw error;
   }
 }
@@ -63,15 +75,14 @@ async function addPlugins(
   chain: Chain,
   attachment: Attachment,
   { env }: Exclusion,
-  options: CallOptions,
+  { signal, trace, onStart }: CallOptions & Pick<PluginCall, 'onStart'>,
 ): Promise<Result> {
   let result: Result | undefined;
   for (const plugin of chain.plugins) {
     const prevResult: JsonObject | undefined = result && renderResult(result, result.cniVersion);
     try {
-      const { signal, trace } = options;
-      const call = { chain, plugin, command: 'ADD', attachment, prevResult, env, signal, trace } as const;
-      const { stdout, path } = await callPlugin(context, call);
+      const what = { chain, plugin, command: 'ADD', attachment, prevResult } as const;
+      const { stdout, path } = await callPlugin(context, { ...what, env, signal, trace, onStart });
       result = decodePluginResult(stdout, chain.cniVersion, { type: plugin.type, path });
     } catch (error) {
       throw wrapPluginError(chain, plugin, 'add', error);
@@ -85,13 +96,15 @@ interface Undo {
   readonly exclusion: Exclusion;
   readonly wasThere: boolean;
   readonly options: AddOptions;
+  /** Why ADD failed. */
+  readonly error: unknown;
 }
 
 async function undo(
   context: RuntimeContext,
   chain: Chain,
   attachment: Attachment,
-  { exclusion, wasThere, options: { undoTimeout = UNDO_TIMEOUT, trace } }: Undo,
+  { exclusion, wasThere, options: { undoTimeout = UNDO_TIMEOUT, trace }, error }: Undo,
 ): Promise<void> {
   const what = `failed add of network "${chain.name}" for container "${attachment.containerID}"`;
   if (wasThere) {
@@ -102,9 +115,17 @@ async function undo(
   // The caller's signal has perhaps just ended ADD; it must not end the clean-up too.
   const signal = AbortSignal.timeout(undoTimeout);
   const call = { chain, attachment, env: exclusion.env, signal, trace };
-  for (const error of await deletePlugins(context, call)) {
-    context.onWarning(`${what}: clean-up: ${messageOf(error)}`);
+  // What a DEL that succeeds has to remark is of what made ADD fail, and ADD's error says that.
+  for (const problem of await deletePlugins({ ...context, onStderr: () => undefined }, call)) {
+    if (reasonOf(problem) !== reasonOf(error)) {
+      context.onWarning(`${what}: clean-up: ${messageOf(problem)}`);
+    }
   }
+}
+
+/** The text without the name of the plugin and of what it was to do. */
+function reasonOf(error: unknown): string {
+  return messageOf(error instanceof CniError && error.cause !== undefined ? error.cause : error);
 }
 
 const UNDO_TIMEOUT = 60_000;

@@ -59,12 +59,14 @@ export interface PluginCall extends CallOptions {
   readonly valid?: readonly ValidAttachment[];
   /** Variables for what the plugin itself may run. */
   readonly env: Environment;
+  /** Called when the plugin has been found and is about to run. */
+  readonly onStart?: (() => void) | undefined;
 }
 
 /** Runs one plugin of a chain. */
 export async function callPlugin(
   context: RuntimeContext,
-  { chain, plugin, command, attachment, prevResult, valid, env, signal, trace }: PluginCall,
+  { chain, plugin, command, attachment, prevResult, valid, env, signal, trace, onStart }: PluginCall,
 ): Promise<{ readonly stdout: string; readonly path: string }> {
   const { type } = plugin;
   const path = context.exec.find(type, context.path);
@@ -75,6 +77,7 @@ export async function callPlugin(
   });
   const variables = { command, path: context.path, trace, ...attachment };
   const run = { type, path, env: pluginEnvironment(env, variables), stdin: goJson(stdin), signal };
+  onStart?.();
   const { stdout, stderr } = await context.exec.run(run);
   if (stderr !== '') context.onStderr(stderr, { type, command });
   return { stdout, path };
