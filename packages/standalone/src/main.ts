@@ -3,9 +3,9 @@
  * one thing synchronously, and ends; but for the daemon of dhcp.
  */
 import { randomBytes } from 'node:crypto';
-import { basename } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { type Plugin, serve } from '@heddle/cni/plugin';
-import { systemPluginHost } from '@heddle/cni/runtime';
+import { AttachmentTurns, DelQueue, systemPluginHost } from '@heddle/cni/runtime';
 import { PLUGINS } from '@heddle/plugins';
 import { readToEnd, writeBestEffort, writeWhole } from './descriptors.ts';
 
@@ -41,7 +41,12 @@ async function keepLeases(args: readonly string[]): Promise<void> {
 async function run(chosen: Plugin): Promise<void> {
   const host = systemPluginHost({
     mode: 'sync',
-    own: { executable: process.execPath, plugins: PLUGINS },
+    // The agent's client, where that is installed, stands for the same code.
+    own: {
+      executables: [process.execPath, join(dirname(process.execPath), 'heddle-shim')],
+      plugins: PLUGINS,
+    },
+    turns: new AttachmentTurns({ queue: new DelQueue() }),
     onStderr: (text) => writeBestEffort(2, text),
   });
   const input = { env: process.env, readStdin: () => readToEnd(0) };

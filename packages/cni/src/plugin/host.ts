@@ -4,6 +4,8 @@
  */
 import type { KernelSession } from '@heddle/netlink';
 import type { NetnsHandle } from '@heddle/sys';
+import type { AttachmentId } from '../attachment.ts';
+import type { Command } from '../environment.ts';
 import type { Plugin } from './definition.ts';
 
 /** Wall-clock time. */
@@ -40,6 +42,14 @@ export interface InflightPort {
   list(): ReadonlySet<string>;
 }
 
+/** One operation on one attachment. */
+export interface Operation {
+  /** The plugin's type. */
+  readonly type: string;
+  readonly command: Command;
+  readonly attachment: AttachmentId;
+}
+
 /** The ports of a plugin's surroundings. */
 export interface PluginHost {
   /** @throws {SysError} ENOENT when there is nothing at `path`, EINVAL when it is no network namespace */
@@ -60,6 +70,15 @@ export interface PluginHost {
   invoke(execution: PluginExecution): Promise<string>;
   /** The code of the binary at `path`, when that is one of ours: it then runs without a process. */
   inProcess?(type: string, path: string): Plugin | undefined;
+  /**
+   * Waits until nobody else works on the attachment, in whatever process; the operation ends with the result's
+   * disposal. Left out where nobody else can.
+   *
+   * @throws {CniError} code 11 when that takes too long
+   */
+  exclusive?(operation: Operation): Promise<Disposable>;
+  /** Aborted when nobody waits for the answer any more: an ADD is then taken back when it has ended. */
+  readonly caller?: AbortSignal;
   readonly inflight: InflightPort;
   readonly clock: Clock;
   readonly random: Random;

@@ -12,7 +12,7 @@ export type {
   StatusCall,
 } from './calls.ts';
 export { definePlugin, type Plugin, type PluginDefinition } from './definition.ts';
-export type { Clock, InflightPort, PluginExecution, PluginHost, Random } from './host.ts';
+export type { Clock, InflightPort, Operation, PluginExecution, PluginHost, Random } from './host.ts';
 export {
   ALIAS_MAX,
   aliasTag,

@@ -84,6 +84,8 @@ async function add(run: Run, sessions: Sessions): Promise<Result> {
     const result = await run.plugin.add(call);
     // A result that the configuration's version cannot hold fails the ADD while it can still be undone.
     renderResult(result, run.request.cniVersion);
+    // Whoever gave up waiting does not know what was made, and may ask for it anew.
+    run.ports.caller?.throwIfAborted();
     return result;
   } catch (error) {
     for (const problem of await undo.unwind()) run.warn(`${run.plugin.type}: ${problem}`);

@@ -10,6 +10,7 @@ import { stringifyResult } from '../result-render.ts';
 import { CURRENT_VERSION } from '../versions.ts';
 import type { Plugin } from './definition.ts';
 import type { PluginHost } from './host.ts';
+import { inTurn } from './in-turn.ts';
 import { checkVersion, type Request, readRequest } from './request.ts';
 import { runPlugin } from './run.ts';
 
@@ -53,7 +54,7 @@ export async function serve(
     request = readRequest(readAll(readStdin));
     const command = checked(plugin, invocation, request);
     const warn = (message: string) => warnings.push(message.replaceAll('\n', ' '));
-    const result = await runPlugin({ plugin, command, invocation, request, env, ports, warn });
+    const result = await inTurn({ plugin, command, invocation, request, env, ports, warn }, runPlugin);
     return done(result === undefined ? '' : stringifyResult(result, request.cniVersion));
   } catch (error) {
     if (isDefect(error)) warnings.push(error.stack ?? String(error));

@@ -3,6 +3,7 @@
  * the runtime, to run another network for the same container: it must not wait for the operation that it is
  * part of. So the names of the locks that are held go down in the environment.
  */
+import { HELD_LOCKS, heldLocks } from '../held-locks.ts';
 import { CNI_CODE, CniError } from '../index.ts';
 import type { RuntimeLocks } from './locks.ts';
 import type { Environment } from './plugin-environment.ts';
@@ -24,7 +25,7 @@ export class HeldLocks {
   constructor(locks: RuntimeLocks, env: Environment) {
     this.#locks = locks;
     this.#env = env;
-    this.#held = (env[HELD_VARIABLE] ?? '').split(',').filter((name) => name !== '');
+    this.#held = heldLocks(env);
   }
 
   /** Holds a network against GC, and a container against every other operation on it. */
@@ -60,7 +61,7 @@ export class HeldLocks {
 
   #exclusion(lock: Disposable, held: readonly string[]): Exclusion {
     return {
-      env: { ...this.#env, [HELD_VARIABLE]: held.join(',') },
+      env: { ...this.#env, [HELD_LOCKS]: held.join(',') },
       container: async (containerID, signal) => {
         const name = `container/${containerID}`;
         if (held.includes(name)) return this.#exclusion(new DisposableStack(), held);
@@ -70,9 +71,6 @@ export class HeldLocks {
     };
   }
 }
-
-/** The variable that tells a plugin which locks the runtime above it holds. */
-const HELD_VARIABLE = 'HEDDLE_LOCKS';
 
 function networkLock(network: string): string {
   return `network/${network}`;

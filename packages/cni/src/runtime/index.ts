@@ -1,5 +1,6 @@
 /** The runtime's side of CNI: configurations in directories, plugins as processes, the result cache. */
 export type { AddOptions } from './add.ts';
+export { AttachmentTurns, type AttachmentTurnsOptions } from './attachment-turns.ts';
 export { type CachedAttachment, ResultCache } from './cache.ts';
 export type { CacheEntry } from './cache-entry.ts';
 export {
@@ -11,8 +12,20 @@ export {
 } from './config-directory.ts';
 export type { Attachment, CallOptions } from './context.ts';
 export type { DelOptions } from './del.ts';
+export { DelQueue, type QueueContents, type QueuedDel } from './del-queue.ts';
 export { execPlugin, type SystemExecOptions, systemExec } from './exec.ts';
 export { type FoundPlugin, findPlugin } from './find.ts';
+export {
+  HANDOVER_FLAG,
+  HANDOVER_HEADER_SIZE,
+  HANDOVER_LIMIT,
+  HANDOVER_VERSION,
+  type Handover,
+  HandoverError,
+  handoverHeader,
+  readHandover,
+  readHandoverHeader,
+} from './handover.ts';
 export { type InProcessPlugins, inProcessExec } from './in-process.ts';
 export { InflightMarks } from './inflight.ts';
 export { FileLocks, type RuntimeLocks } from './locks.ts';

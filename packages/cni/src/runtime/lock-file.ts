@@ -28,6 +28,19 @@ export async function lockFile(
   }
 }
 
+/** As {@link lockFile}, exclusively and at once; undefined when somebody else has a lock of it. */
+export function tryLockFile(path: string): Fd | undefined {
+  for (;;) {
+    const file = openLockFile(path);
+    if (!flock(file, 'exclusive', { nonblocking: true })) {
+      file.close();
+      return undefined;
+    }
+    if (isStillAt(file, path)) return file;
+    file.close();
+  }
+}
+
 /** As {@link lockFile}, but blocks the thread: for locks that are held for microseconds. */
 export function lockFileSync(path: string, mode: 'shared' | 'exclusive'): Fd {
   for (;;) {

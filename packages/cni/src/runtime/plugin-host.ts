@@ -1,9 +1,10 @@
 /** The surroundings of a plugin on this machine: its kernel, its files, its processes. */
 import { randomBytes } from 'node:crypto';
-import { existsSync, realpathSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { openSession } from '@heddle/netlink';
 import { openNetns } from '@heddle/sys';
 import type { Plugin, PluginHost } from '../plugin/index.ts';
+import type { AttachmentTurns } from './attachment-turns.ts';
 import { execPlugin } from './exec.ts';
 import { findPlugin } from './find.ts';
 import { InflightMarks } from './inflight.ts';
@@ -17,10 +18,12 @@ export interface SystemPluginHostOptions {
    * where others wait.
    */
   readonly mode?: 'sync' | 'threaded';
-  /** The plugins that may run without a process, and the executable that holds the same code. */
-  readonly own?: { readonly executable: string; readonly plugins: ReadonlyMap<string, Plugin> };
+  /** The plugins that may run without a process, and the executables that hold the same code. */
+  readonly own?: { readonly executables: readonly string[]; readonly plugins: ReadonlyMap<string, Plugin> };
   /** Where marks of running ADDs are kept. Default `/run/heddle/adding`. */
   readonly marks?: string;
+  /** One operation at a time on an attachment. Default: whatever comes, for a caller that sees to it itself. */
+  readonly turns?: AttachmentTurns;
   /** What delegates print on stderr. Default: dropped. */
   readonly onStderr?: (text: string) => void;
 }
@@ -31,7 +34,7 @@ export interface SystemPluginHostOptions {
  * @example await serve(bridge, { env: process.env, readStdin }, systemPluginHost({ mode: 'sync' }));
  */
 export function systemPluginHost(options: SystemPluginHostOptions = {}): PluginHost {
-  const { mode = 'threaded', own, marks = '/run/heddle/adding', onStderr } = options;
+  const { mode = 'threaded', own, marks = '/run/heddle/adding', turns, onStderr } = options;
   return {
     openNetns,
     openSession: (netns) => openSession({ netns, mode }),
@@ -43,8 +46,9 @@ export function systemPluginHost(options: SystemPluginHostOptions = {}): PluginH
     },
     ...(own !== undefined && {
       inProcess: (type: string, path: string) =>
-        isSameFile(path, own.executable) ? own.plugins.get(type) : undefined,
+        isSameFile(path, own.executables) ? own.plugins.get(type) : undefined,
     }),
+    ...(turns !== undefined && { exclusive: (operation) => turns.take(operation) }),
     inflight: new InflightMarks(marks),
     clock: { now: () => Date.now() },
     random: { bytes: (count) => new Uint8Array(randomBytes(count)) },
@@ -52,10 +56,13 @@ export function systemPluginHost(options: SystemPluginHostOptions = {}): PluginH
 }
 
 /** An executable that an upgrade has replaced while it runs is no file any more, so what was found is another. */
-function isSameFile(path: string, executable: string): boolean {
+function isSameFile(path: string, executables: readonly string[]): boolean {
   try {
-    const found = realpathSync(path);
-    return existsSync(executable) && found === realpathSync(executable);
+    const found = statSync(path);
+    return executables.some((executable) => {
+      const own = statSync(executable, { throwIfNoEntry: false });
+      return own !== undefined && own.ino === found.ino && own.dev === found.dev;
+    });
   } catch (error) {
     throw ioFailure('tell whose plugin it is', error);
   }
