@@ -15,6 +15,8 @@ enum {
   STREAM_CHUNK = 64 * 1024,
   /* The kernel decides from the request alone how much it copies. */
   IOCTL_ROOM = 16 * 1024,
+  /* Descriptors in one message; the kernel closes those that come on top. */
+  MOST_DESCRIPTORS = 16,
 };
 
 /* socket(netns | -1, family, type, protocol): a descriptor. */
@@ -121,6 +123,45 @@ static napi_value sys_recv(napi_env env, napi_callback_info info) {
   return pair;
 }
 
+/* recvDescriptors(fd, max): [bytes, descriptors]; undefined when it would block. The descriptors become the caller's. */
+static napi_value recv_descriptors(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  int fd = hd_int(&call, 0);
+  uint32_t max = hd_uint(&call, 1);
+  if (call.failed) return NULL;
+  uint8_t *buffer = malloc((size_t)max + 1);
+  if (buffer == NULL) return hd_fail(&call, ENOMEM, "recvmsg", NULL);
+  union {
+    struct cmsghdr header;
+    char room[CMSG_SPACE(MOST_DESCRIPTORS * sizeof(int))];
+  } control;
+  struct iovec part = {buffer, max};
+  struct msghdr message = {
+      .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+  ssize_t size;
+  HD_RETRY(size, recvmsg(fd, &message, MSG_CMSG_CLOEXEC));
+  napi_value pair = NULL, list = NULL;
+  if (size >= 0) {
+    uint32_t count = 0;
+    napi_create_array(env, &list);
+    for (struct cmsghdr *at = CMSG_FIRSTHDR(&message); at != NULL; at = CMSG_NXTHDR(&message, at)) {
+      if (at->cmsg_level != SOL_SOCKET || at->cmsg_type != SCM_RIGHTS) continue;
+      for (size_t i = 0; i < (at->cmsg_len - CMSG_LEN(0)) / sizeof(int); i++) {
+        int received;
+        memcpy(&received, CMSG_DATA(at) + i * sizeof received, sizeof received);
+        napi_set_element(env, list, count++, hd_number(env, received));
+      }
+    }
+    napi_create_array_with_length(env, 2, &pair);
+    napi_set_element(env, pair, 0, hd_copy(env, buffer, (size_t)size));
+    napi_set_element(env, pair, 1, list);
+  } else if (errno != EAGAIN) {
+    hd_fail(&call, errno, "recvmsg", NULL);
+  }
+  free(buffer);
+  return pair;
+}
+
 /* getsockopt(fd, level, name, room): bytes. Some options want exactly as much room as they take. */
 static napi_value sys_getsockopt(napi_env env, napi_callback_info info) {
   struct hd_call call = hd_begin(env, info);
@@ -204,6 +245,7 @@ void hd_register_sockets(napi_env env, napi_value exports) {
       {"getsockopt", sys_getsockopt}, {"getsockname", sys_getsockname},
       {"ioctl", sys_ioctl},           {"ethtool", ethtool},
       {"ioctlValue", ioctl_value},    {"attachFilter", attach_filter},
+      {"recvDescriptors", recv_descriptors},
   };
   hd_define(env, exports, list, sizeof list / sizeof *list);
 }

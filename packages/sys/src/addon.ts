@@ -44,6 +44,10 @@ export interface Addon {
   accept(fd: number, flags: number): number | undefined;
   send(fd: number, bytes: Uint8Array, flags: number, to: Uint8Array): number;
   recv(fd: number, max: number, flags: number): readonly [bytes: Uint8Array, from: Uint8Array] | undefined;
+  recvDescriptors(
+    fd: number,
+    max: number,
+  ): readonly [bytes: Uint8Array, descriptors: readonly number[]] | undefined;
   setsockopt(fd: number, level: number, name: number, value: Uint8Array): void;
   getsockopt(fd: number, level: number, name: number, room: number): Uint8Array;
   getsockname(fd: number): Uint8Array;

@@ -29,6 +29,7 @@ export {
   type PeerCredentials,
   peerCredentials,
   recv,
+  recvDescriptors,
   recvFrom,
   type SocketOptions,
   send,

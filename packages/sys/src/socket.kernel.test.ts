@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { AF, MSG, NETLINK, NETLINK_OPTION, O, SO, SOCK, SOL } from './constants.ts';
@@ -21,6 +21,7 @@ import {
   netnsCookie,
   peerCredentials,
   recv,
+  recvDescriptors,
   recvFrom,
   send,
   setsockopt,
@@ -223,6 +224,34 @@ test('an ioctl with a number', () => {
   assert.match(`${stdout}`, /user 4000000000/);
 });
 
+test('descriptors arrive with the bytes that they were sent with, closed on exec', () => {
+  using directory = scratchDirectory();
+  const path = join(directory.path, 'socket');
+  const sender = join(directory.path, 'sender');
+  const source = `${sender}.c`;
+  writeFileSync(source, SENDER);
+  assert.equal(spawnSync('cc', ['-o', sender, source], { stdio: 'inherit' }).status, 0);
+  using listener = unixListener(path);
+  const before = openDescriptors();
+  assert.equal(spawnSync(sender, [path, '20']).status, 0);
+  using server = accept(listener, { nonblocking: true });
+  assert.ok(server !== undefined);
+  const first = recvDescriptors(server, 2);
+  assert.equal(Buffer.from(first?.bytes ?? []).toString(), 'he');
+  // The kernel closes what does not fit.
+  assert.equal(first?.descriptors.length, 16);
+  for (const fd of first.descriptors) {
+    assert.match(readFileSync(`/proc/self/fdinfo/${fd.number}`, 'utf8'), /flags:\s+02\d{6}/);
+    fd.close();
+  }
+  const rest = recvDescriptors(server, 100);
+  assert.equal(Buffer.from(rest?.bytes ?? []).toString(), 'llo');
+  assert.deepEqual(rest?.descriptors, []);
+  assert.equal(recvDescriptors(server, 100)?.bytes.length, 0);
+  server.close();
+  assert.equal(openDescriptors(), before);
+});
+
 test('ethtool reaches a link of the namespace', () => {
   using netns = createNetns();
   using control = socket({ family: AF.INET, type: SOCK.DGRAM, netns });
@@ -251,6 +280,31 @@ test('an open socket keeps nothing of a namespace but itself', () => {
     new RegExp(`^\\s*${ino}\\s`, 'm'),
   );
 });
+
+/** Connects to a path and sends `hello` with so many descriptors. */
+const SENDER = `
+#include <string.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+int main(int argc, char **argv) {
+  int count = argc > 2 ? atoi(argv[2]) : 0, fds[32] = {0};
+  struct sockaddr_un to = {.sun_family = AF_UNIX};
+  strcpy(to.sun_path, argv[1]);
+  union { struct cmsghdr header; char room[CMSG_SPACE(sizeof fds)]; } control = {
+      .header = {CMSG_LEN(count * sizeof(int)), SOL_SOCKET, SCM_RIGHTS}};
+  memcpy(CMSG_DATA(&control.header), fds, sizeof fds);
+  struct iovec part = {"hello", 5};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1, .msg_control = &control,
+                           .msg_controllen = CMSG_SPACE(count * sizeof(int))};
+  int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+  return connect(fd, (struct sockaddr *)&to, sizeof to) < 0 || sendmsg(fd, &message, 0) != 5;
+}
+`;
+
+function openDescriptors(): number {
+  return readdirSync('/proc/self/fd').length;
+}
 
 function unixSocket(type: number): Fd {
   return socket({ family: AF.UNIX, type, nonblocking: true });

@@ -85,6 +85,20 @@ export function recvFrom(
   return received === undefined ? undefined : { bytes: received[0], from: received[1] };
 }
 
+/**
+ * Receives from a Unix socket, with the descriptors that were sent along (SCM_RIGHTS): up to 16 of one message, any
+ * more are closed. They are the caller's, to close or to keep.
+ *
+ * @returns undefined when it would block.
+ */
+export function recvDescriptors(
+  fd: Fd,
+  max: number,
+): { readonly bytes: Uint8Array; readonly descriptors: readonly Fd[] } | undefined {
+  const received = native().recvDescriptors(fd.number, max);
+  return received && { bytes: received[0], descriptors: received[1].map((number) => new Fd(number)) };
+}
+
 /** Sets an option; a number is passed as a C `int`. */
 export function setsockopt(fd: Fd, level: number, name: number, value: number | Uint8Array): void {
   native().setsockopt(fd.number, level, name, typeof value === 'number' ? intBytes(value) : value);
