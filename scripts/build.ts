@@ -1,6 +1,6 @@
 /**
  * Builds everything that is delivered: the packages as JavaScript with their types (`packages/*\/dist`), and the
- * plugins' program with its addon (`build/plugins`), which `heddle install` puts in its place.
+ * plugins' program with its addon and the agent's client (`build/plugins`), which `heddle install` puts in its place.
  *
  *   node --conditions=source scripts/build.ts
  */
@@ -16,6 +16,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { buildShim } from './build-shim.ts';
 import { buildStandalone } from './build-standalone.ts';
 
 interface Manifest {
@@ -36,8 +37,9 @@ const packages = inOrder(libraries());
 for (const each of packages) buildPackage(each);
 run('node_modules/.bin/node', '--input-type=module', '--eval', packages.flatMap(imports).join('\n'));
 const plugins = buildStandalone();
+buildShim();
 
-for (const path of ['heddle-cni', 'heddle_sys.node'].map((name) => join(plugins, name))) {
+for (const path of ['heddle-cni', 'heddle_sys.node', 'heddle-shim'].map((name) => join(plugins, name))) {
   console.log(`${(statSync(path).size / 1024 / 1024).toFixed(1).padStart(6)} MiB  ${path}`);
 }
 
