@@ -9,7 +9,7 @@ export interface Option {
 }
 
 /** What an extension has to know of the rule that it is in. */
-export interface Surroundings {
+interface Surroundings {
   readonly family: Prefix['family'];
 }
 
