@@ -8,6 +8,7 @@ import {
   text_en,
 } from '@stricli/core';
 import type { Cli } from './command.ts';
+import { isDaemonLine, keepLeases } from './commands/dhcp.ts';
 import { COMMANDS } from './commands/index.ts';
 import { EXIT } from './exit-codes.ts';
 import { commandHelp, overviewHelp } from './help.ts';
@@ -22,6 +23,7 @@ import { HEDDLE_VERSION } from './version.ts';
  * @example process.exitCode = await heddle(['ls', '-o', 'json'], surroundings);
  */
 export async function heddle(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  if (isDaemonLine(args)) return keepLeases(args, surroundings);
   const { stdout, stderr, env } = surroundings;
   const process: Cli['process'] = { stdout, stderr, env };
   const cli: Cli = { ...surroundings, process };

@@ -3,6 +3,7 @@ import type { HeddleCommand } from '../command.ts';
 import { addCommand } from './add.ts';
 import { checkCommand } from './check.ts';
 import { delCommand } from './del.ts';
+import { dhcpCommand } from './dhcp.ts';
 import { gcCommand } from './gc.ts';
 import { helpCommand } from './help.ts';
 import { installCommand } from './install.ts';
@@ -26,5 +27,6 @@ export const COMMANDS: readonly HeddleCommand[] = [
   versionCommand,
   installCommand,
   uninstallCommand,
+  dhcpCommand,
   helpCommand,
 ];
