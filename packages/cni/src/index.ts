@@ -95,6 +95,7 @@ export {
   uint64,
   validAttachmentSchema,
 } from './schema.ts';
+export { closest } from './spelling.ts';
 export {
   atLeast,
   CNI_VERSIONS,

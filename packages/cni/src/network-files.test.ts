@@ -85,6 +85,16 @@ test('a network that is not there is said so, with the files it may be in', () =
   });
 });
 
+test('a network that is not there is told with those that are, and the one that was perhaps meant', () => {
+  const files = [file('10-a.conflist', list('podnet')), file('20-b.conf', single('other'))];
+  assert.throws(() => selectNetwork(files, 'podnte'), {
+    hint: 'did you mean "podnet"? there are: podnet, other',
+  });
+  assert.throws(() => selectNetwork(files, 'x'), { hint: 'there are: podnet, other' });
+  const many = Array.from({ length: 12 }, (_, index) => file(`${index + 10}.conflist`, list(`n${index}`)));
+  assert.throws(() => selectNetwork(many, 'x'), { hint: /^there are: n0, .*, n9, and 2 more$/ });
+});
+
 test('a broken file that names the network is an error: a later one does not take its place', () => {
   const files = [file('10-a.conflist', { name: 'n1', plugins: [{}] }), file('20-a.conflist', list('n1'))];
   assert.throws(

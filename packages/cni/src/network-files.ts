@@ -13,6 +13,7 @@ import { parseJson } from './json.ts';
 import { isJsonObject } from './json-value.ts';
 import { type NetworkConfigList, parseNetworkList, upconvert } from './network-list.ts';
 import { type PluginConfig, parsePluginConfig } from './plugin-config.ts';
+import { closest } from './spelling.ts';
 
 /** A configuration file that can be read. */
 export interface ConfigFile {
@@ -63,11 +64,13 @@ export class NetworkNotFoundError extends CniError {
   readonly network: string;
   readonly broken: readonly BrokenFile[];
 
-  constructor(msg: string, network: string, broken: readonly BrokenFile[]) {
+  /** @param known the names of the networks that there are, for the hint */
+  constructor(msg: string, network: string, broken: readonly BrokenFile[], known: readonly string[] = []) {
     const passedOver = broken.map(({ error }) => (error instanceof Error ? error.message : String(error)));
     super(CNI_CODE.NOT_FOUND, msg, {
       code: 'NETWORK_NOT_FOUND',
       ...(passedOver.length > 0 && { cniDetails: `not looked into: ${passedOver.join('; ')}` }),
+      ...(known.length > 0 && { hint: knownHint(network, known) }),
       cause: broken[0]?.error,
     });
     this.network = network;
@@ -88,6 +91,7 @@ export function selectNetwork(
 ): SelectedNetwork {
   const ordered = inOrder(files);
   const broken: BrokenFile[] = [];
+  const others = new Set<string>();
   for (const [index, file] of ordered.entries()) {
     const loaded = load(file, options);
     if (loaded === undefined) continue;
@@ -97,14 +101,14 @@ export function selectNetwork(
     } else if (loaded.list.name === name) {
       const shadowed = ordered.slice(index + 1).filter((later) => peekName(later) === name);
       return { list: loaded.list, path: file.path, broken, shadowed: shadowed.map(({ path }) => path) };
-    }
+    } else others.add(loaded.list.name);
   }
   const where = options.directory === undefined ? '' : ` in ${options.directory}`;
   const msg =
     files.length === 0
       ? `no net configurations found${where}`
       : `no net configuration with name "${name}"${where}`;
-  throw new NetworkNotFoundError(msg, name, broken);
+  throw new NetworkNotFoundError(msg, name, broken, [...others]);
 }
 
 /** All networks of a set of files, with what is wrong among them. Never throws for a file. */
@@ -144,6 +148,16 @@ export function isListPath(path: string): boolean {
 const LIST = /\.conflist$/;
 const SINGLE = /\.(conf|json)$/;
 const SIBLING = /\.conf$/;
+
+/** Which network was perhaps meant, and which there are. */
+function knownHint(name: string, known: readonly string[]): string {
+  const suggestion = closest(name, known);
+  const more = known.length > TOLD ? `, and ${known.length - TOLD} more` : '';
+  const all = `there are: ${known.slice(0, TOLD).join(', ')}${more}`;
+  return suggestion === undefined ? all : `did you mean "${suggestion}"? ${all}`;
+}
+
+const TOLD = 10;
 
 function inOrder(files: readonly ConfigFile[]): readonly ConfigFile[] {
   const sorted = files.toSorted((a, b) => compareUtf8(a.path, b.path));
