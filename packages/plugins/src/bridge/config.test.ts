@@ -62,6 +62,15 @@ for (const vlan of [-100, 5000, 4095, 1.5]) {
   });
 }
 
+for (const bridge of ['sixteen-letters-', 'ﬁfteen-letters', 'a b', 'a/b', 'a:b', '..', '']) {
+  test(`a bridge cannot be called "${bridge}"`, () => {
+    assert.throws(() => read({ bridge }), {
+      msg: `bridge: expected the name of a link, of at most 15 bytes and without spaces, / and :, got "${bridge}" (a string)`,
+      cniCode: 7,
+    });
+  });
+}
+
 test('VLANs of the port', () => {
   assert.deepEqual(portVlans(read({})), { untagged: 0, tagged: [] });
   assert.deepEqual(portVlans(read({ vlan: 100 })), { untagged: 100, tagged: [] });

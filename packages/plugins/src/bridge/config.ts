@@ -1,5 +1,5 @@
 /** The configuration of the bridge plugin: its schema, and what its members come to together. */
-import { bool, ConfigError, dnsSchema, ipamSchema, mac, uint } from '@heddle/cni';
+import { bool, ConfigError, dnsSchema, ipamSchema, mac, UsageError, uint, validateIfName } from '@heddle/cni';
 import { Mac } from '@heddle/netaddr';
 import * as v from 'valibot';
 import { masqueradeBackend, masqueradeEntries } from '../interface/masquerade.ts';
@@ -13,7 +13,7 @@ const macHolder = v.object({
 /** The members that the bridge plugin reads. */
 export const bridgeConfig = v.object({
   bridge: v.pipe(
-    v.optional(v.string(), 'cni0'),
+    v.optional(bridgeName(), 'cni0'),
     v.description('the bridge; it is made when it is missing, and never deleted'),
   ),
   isGateway: v.pipe(
@@ -133,5 +133,24 @@ export function checkCombination(config: BridgeConfig): void {
         pointer: '/disableContainerInterface',
       },
     );
+  }
+}
+
+/** A name that the kernel takes for a link. */
+function bridgeName() {
+  return v.pipe(
+    v.string(),
+    v.check(isLinkName, 'expected the name of a link, of at most 15 bytes and without spaces, / and :'),
+    v.metadata({ pattern: '^[^/:\\s]{1,15}$' }),
+  );
+}
+
+function isLinkName(text: string): boolean {
+  try {
+    validateIfName(text);
+    return true;
+  } catch (error) {
+    if (error instanceof UsageError) return false;
+    throw error;
   }
 }
