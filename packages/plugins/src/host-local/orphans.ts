@@ -9,7 +9,7 @@ export const RESULT_CACHE = '/var/lib/cni';
  * Counts the reservations whose attachment is not in a runtime's result cache.
  *
  * @param cacheDir the cache's directory; its `results` are looked at
- * @returns `undefined` when there is no cache, for then nothing is known
+ * @returns `undefined` when the cache cannot be read, for then nothing is known
  */
 export function countOrphans(
   network: string,
@@ -30,7 +30,9 @@ export function countOrphans(
 function namesIn(directory: string): ReadonlySet<string> | undefined {
   try {
     return new Set(readdirSync(directory));
-  } catch {
+  } catch (error) {
+    // The last DEL, or the node's start, may have left no directory: no attachment is known then.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return new Set();
     // It only serves to explain something: that it cannot be read must not hide what is to be explained.
     return undefined;
   }

@@ -32,8 +32,15 @@ describe('an exhausted pool', () => {
     assert.equal(code, 11);
     assert.equal(
       msg,
-      'failed to allocate for range 0: no IP addresses available in range set: 192.0.2.2-192.0.2.3: 2 of 2 in use; "heddle ls" shows who holds them',
+      `failed to allocate for range 0: no IP addresses available in range set: 192.0.2.2-192.0.2.3: 2 of 2 in use, 2 of them for no attachment that ${lab.cacheDir} knows (GC frees those); "heddle ls" shows who holds them`,
     );
+  });
+
+  test('says no more than it knows when the cache cannot be read', async () => {
+    mkdirSync(lab.cacheDir, { recursive: true });
+    writeFileSync(join(lab.cacheDir, 'results'), 'no directory');
+    const { msg } = await lab.refused({ command: 'ADD', config: conf() });
+    assert.match(msg, /2 of 2 in use; "heddle ls" shows who holds them$/);
   });
 
   test('tells how many addresses are held for no attachment that the runtime remembers', async () => {
