@@ -61,6 +61,8 @@ export interface CommandDefinition<FLAGS extends CommonFlags, ARGS extends BaseA
 export interface HeddleCommand {
   readonly lesson: CommandLesson;
   readonly command: Command<Cli>;
+  /** Its stdout is another program's: failures are told on stderr only. */
+  readonly failsOnStderr: boolean;
 }
 
 /**
@@ -87,7 +89,7 @@ export function defineCommand<FLAGS extends CommonFlags, ARGS extends BaseArgs>(
       }
     },
   });
-  return { lesson, command: command as unknown as Command<Cli> };
+  return { lesson, command: command as unknown as Command<Cli>, failsOnStderr: failsWith !== undefined };
 }
 
 function withCommonFlags(parameters: object, hasWide: boolean): object {

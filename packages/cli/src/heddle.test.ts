@@ -53,7 +53,8 @@ describe('the command line', () => {
     [['add', 'podnet'], /^heddle: expected argument for netns\n/],
     [['add', 'podnet', 'blue', 'more'], /^heddle: too many arguments/],
     [['del'], /^heddle: expected argument for network\n/],
-    [['run', 'podnet'], /^heddle: expected at least 2 argument/],
+    [['run', 'podnet'], /^heddle: run: say a command after --\n {2}hint: heddle run podnet -- ip address\n$/],
+    [['run'], /^heddle: run: say a network, and a command after --\n/],
     [['ls', '-o', 'yaml'], /^heddle: expected "yaml" to be one of/],
     [['install', '--subnet', '10.0.0.0'], /^heddle: failed to parse "10\.0\.0\.0" for subnet: /],
   ];
@@ -65,4 +66,32 @@ describe('the command line', () => {
       assert.match(stderr, expected);
     });
   }
+
+  test('takes the flags that all commands have before the command as well', async () => {
+    using lab = new CliLab();
+    assert.deepEqual(JSON.parse((await lab.run(['-o', 'json', 'ls'])).stdout), { attachments: [] });
+    assert.deepEqual(await lab.run(['--debug', '--output=text', 'ls']), {
+      exitCode: 0,
+      stdout: 'no attachments\n',
+      stderr: '',
+    });
+  });
+
+  test('tells programs what is wrong with a command line', async () => {
+    using lab = new CliLab();
+    for (const args of [
+      ['add', 'podnet', '-o', 'json'],
+      ['-o', 'json', 'add', 'podnet'],
+    ]) {
+      const { exitCode, stdout, stderr } = await lab.run(args);
+      assert.equal(exitCode, 2);
+      assert.match(stderr, /^heddle: expected argument for netns\n/);
+      assert.partialDeepStrictEqual(JSON.parse(stdout).error, {
+        code: 'COMMAND_FAILED',
+        message: 'expected argument for netns',
+        hints: ['heddle add --help shows how'],
+      });
+    }
+    assert.equal((await lab.run(['run', '--bogus', '-o', 'json'])).stdout, '');
+  });
 });

@@ -7,11 +7,13 @@ import {
   run,
   text_en,
 } from '@stricli/core';
-import type { Cli } from './command.ts';
+import type { Cli, HeddleCommand } from './command.ts';
+import { asksForJson, inOrder } from './command-line.ts';
 import { isDaemonLine, keepLeases } from './commands/dhcp.ts';
 import { COMMANDS } from './commands/index.ts';
 import { EXIT } from './exit-codes.ts';
 import { commandHelp, overviewHelp } from './help.ts';
+import { CommandError, errorText, failureJson } from './output/report-error.ts';
 import type { Surroundings } from './surroundings.ts';
 import { HEDDLE_VERSION } from './version.ts';
 
@@ -24,28 +26,37 @@ import { HEDDLE_VERSION } from './version.ts';
  */
 export async function heddle(args: readonly string[], surroundings: Surroundings): Promise<number> {
   if (isDaemonLine(args)) return keepLeases(args, surroundings);
+  const line = inOrder(args);
   const { stdout, stderr, env } = surroundings;
   const process: Cli['process'] = { stdout, stderr, env };
   const cli: Cli = { ...surroundings, process };
-  await run(applicationFor(args, surroundings), askedForHelp(args), cli);
+  const named = COMMANDS.find(({ lesson }) => lesson.name === line[0]);
+  const problems: CommandError[] = [];
+  await run(applicationFor(named, surroundings, problems), line, cli);
   const exitCode = Number(process.exitCode ?? 0);
   // The framework's own codes are negative, and all mean that the command line was not understood.
-  return exitCode < 0 ? EXIT.USAGE : exitCode;
+  if (exitCode >= 0) return exitCode;
+  const [problem] = problems;
+  if (problem !== undefined && asksForJson(line) && named?.failsOnStderr !== true) {
+    stdout.write(failureJson(problem));
+  }
+  return EXIT.USAGE;
 }
 
-/** `help add` is `add --help`. */
-function askedForHelp(args: readonly string[]): readonly string[] {
-  const [first, topic, ...rest] = args;
-  if (first !== 'help' || topic?.startsWith('-')) return args;
-  return topic === undefined ? ['--help'] : [topic, ...rest, '--help'];
-}
-
-function applicationFor(args: readonly string[], { stdout }: Surroundings) {
-  const named = COMMANDS.find(({ lesson }) => lesson.name === args[0]);
-  const moreHelp = `heddle ${named === undefined ? '' : `${named.lesson.name} `}--help`;
-  const usage = (message: string) => `heddle: ${message}\n  hint: ${moreHelp} shows how`;
+/** @param problems gets what is wrong with the command line; the framework tells it on stderr */
+function applicationFor(
+  named: HeddleCommand | undefined,
+  { stdout }: Surroundings,
+  problems: CommandError[],
+) {
+  const usage = (message: string) => {
+    const hint = `heddle ${named === undefined ? '' : `${named.lesson.name} `}--help shows how`;
+    const problem = new CommandError(EXIT.USAGE, message, { hint });
+    problems.push(problem);
+    return errorText(problem).trimEnd();
+  };
   const routes = Object.fromEntries(COMMANDS.map(({ lesson, command }) => [lesson.name, command]));
-  const layout = { width: stdout.columns ?? WIDTH, styled: stdout.isTerminal };
+  const layout = { width: stdout.columns ?? WIDTH, styled: stdout.isStyled };
   const helped = (path: readonly string[]) => COMMANDS.find(({ lesson }) => lesson.name === path[1]);
   return buildApplication<Cli>(
     buildRouteMap({ routes, docs: { brief: 'container networking for this node' } }),

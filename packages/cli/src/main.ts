@@ -45,6 +45,8 @@ function sink(stream: NodeJS.WriteStream): TextSink {
   stream.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
   return {
     write: (text) => void stream.write(text),
-    isTerminal: stream.isTTY === true && stream.hasColors(),
+    isTerminal: stream.isTTY === true,
+    isStyled: stream.isTTY === true && stream.hasColors(),
+    columns: stream.isTTY === true ? stream.columns : undefined,
   };
 }

@@ -10,6 +10,8 @@ export interface TextSink {
   write(text: string): void;
   /** Whether a person reads it. */
   readonly isTerminal: boolean;
+  /** Whether that terminal shows colours and weights. */
+  readonly isStyled: boolean;
   /** How wide a terminal is. */
   readonly columns?: number | undefined;
 }

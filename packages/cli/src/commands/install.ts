@@ -40,7 +40,7 @@ export const installCommand = defineCommand<InstallFlags, []>({
       what: 'chooses the addresses of the first network',
     },
   ],
-  usage: '[--dir dir] [--conf-dir dir] [--subnet prefix]... [--no-network] [--link dir] [--dry-run]',
+  usage: '[--dir dir] [--conf-dir dir] [--subnet prefix]... [flag]...',
   json: `interface Output {
   dryRun: boolean;
   steps: { do: 'create' | 'replace' | 'link' | 'record' | 'keep' | 'skip'; path: string; note: string | null }[];

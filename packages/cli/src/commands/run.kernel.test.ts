@@ -151,7 +151,7 @@ describe('heddle run', () => {
     lab.write('netns/hdtaken', '');
     const { exitCode, stderr } = await lab.inProcess(['run', '--name', 'hdtaken', 'podnet', '--', 'true']);
     assert.equal(exitCode, 125);
-    assert.match(stderr, /hdtaken/);
+    assert.equal(stderr, 'heddle: namespace hdtaken exists; choose another --name\n');
     assert.ok(existsSync(join(lab.places.netnsDir, 'hdtaken')));
   });
 });

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
-import { type CommonFlags, defineCommand } from '../command.ts';
+import { SysError } from '@heddle/sys';
+import { type Cli, type CommonFlags, defineCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
-import { reportError } from '../output/report-error.ts';
+import { CommandError, reportError } from '../output/report-error.ts';
 import { networkOf, RUNTIME_FLAGS, type RuntimeFlags, runtimeOf } from '../request/runtime.ts';
 import { attachmentOf } from '../request/sandbox.ts';
 import { runInside } from '../sandbox/command.ts';
-import { freshNetns } from '../sandbox/fresh-netns.ts';
+import { type FreshNetns, freshNetns } from '../sandbox/fresh-netns.ts';
 import { Interruption } from '../sandbox/interruption.ts';
 
 interface RunFlags extends CommonFlags, RuntimeFlags {
@@ -70,21 +71,26 @@ type Event =
         parse: String,
         brief: 'the network, then the command behind --',
       },
-      minimum: 2,
     },
   },
   failsWith: EXIT.RUN_FAILED,
-  async run(cli, flags, network = '', program = '', ...args) {
+  async run(cli, flags, network, program, ...args) {
+    if (network === undefined || program === undefined) throw withoutCommand(network);
     const list = networkOf(cli, network);
     const name = flags.name ?? `heddle-${Buffer.from(cli.randomBytes(4)).toString('hex')}`;
     const attachment = attachmentOf(cli, join(cli.places.netnsDir, name), flags);
     using interruption = new Interruption(cli.signals);
-    using netns = await freshNetns(cli.places.netnsDir, name);
+    using netns = await namespaceFor(cli, name);
     const runtime = runtimeOf(cli, flags);
     const tell = (event: object) => flags.output === 'json' && cli.stderr.write(`${JSON.stringify(event)}\n`);
     let exitCode: number = EXIT.RUN_FAILED;
+    let isAttached = false;
     try {
-      const { ips = [] } = await runtime.add(list, attachment, { signal: interruption.signal });
+      const { ips = [] } = await runtime.add(list, attachment, {
+        undoOnFailure: true,
+        signal: interruption.signal,
+      });
+      isAttached = true;
       const { containerID, ifName } = attachment;
       const addresses = ips.map(({ address }) => address);
       tell({ event: 'attached', network, containerID, ifName, netns: netns.path, ips: addresses });
@@ -94,8 +100,27 @@ type Event =
         interruption.exitCode ??
         reportError(cli, error, { format: 'text', debug: flags.debug ?? false, exitCode: EXIT.RUN_FAILED });
     }
+    if (!isAttached) return exitCode;
     await runtime.del(list, attachment);
     tell({ event: 'detached', exitCode });
     return exitCode;
   },
 });
+
+function withoutCommand(network: string | undefined): CommandError {
+  const what = network === undefined ? 'a network, and a command after --' : 'a command after --';
+  return new CommandError(EXIT.USAGE, `run: say ${what}`, {
+    hint: `heddle run ${network ?? 'NETWORK'} -- ip address`,
+  });
+}
+
+/** @throws {CommandError} when the name is taken */
+async function namespaceFor({ places }: Cli, name: string): Promise<FreshNetns> {
+  try {
+    return await freshNetns(places.netnsDir, name);
+  } catch (error) {
+    if (!SysError.is(error, 'EEXIST')) throw error;
+    const message = `namespace ${name} exists; choose another --name`;
+    throw new CommandError(EXIT.RUN_FAILED, message, { cause: error });
+  }
+}

@@ -40,6 +40,13 @@ describe('heddle add, check, del', () => {
     );
   });
 
+  test('end what they print with a line for a terminal only', async () => {
+    using lab = labWith();
+    lab.isTerminal = true;
+    const { stdout } = await lab.run(['add', 'podnet', 'blue']);
+    assert.equal(stdout, `${JSON.stringify(JSON.parse(RESULT), null, 4)}\n`);
+  });
+
   test('take interface and container from flags', async () => {
     using lab = labWith();
     await lab.run(['add', 'podnet', './blue', '-i', 'net1', '--container-id', 'c1']);

@@ -12,5 +12,5 @@ export function emit(
   json: () => unknown,
   text: (styled: boolean) => string = () => '',
 ): void {
-  stdout.write(output === 'json' ? `${JSON.stringify(json(), null, 2)}\n` : text(stdout.isTerminal));
+  stdout.write(output === 'json' ? `${JSON.stringify(json(), null, 2)}\n` : text(stdout.isStyled));
 }

@@ -28,7 +28,7 @@ describe('a failure', () => {
   test('has no stack unless that was asked for', () => {
     const printed = (debug: boolean) => {
       const parts: string[] = [];
-      const sink = { write: (text: string) => void parts.push(text), isTerminal: false };
+      const sink = { write: (text: string) => void parts.push(text), isTerminal: false, isStyled: false };
       reportError({ stdout: sink, stderr: sink }, new Error('oops', { cause: new Error('below') }), {
         format: 'text',
         debug,

@@ -48,8 +48,13 @@ export function reportError(
 ): number {
   stderr.write(errorText(error));
   if (debug) stderr.write(stackOf(error));
-  if (format === 'json') stdout.write(`${JSON.stringify({ error: errorJson(error) }, null, 2)}\n`);
+  if (format === 'json') stdout.write(failureJson(error));
   return error instanceof CommandError ? error.exitCode : exitCode;
+}
+
+/** What `-o json` prints of a failure. */
+export function failureJson(error: unknown): string {
+  return `${JSON.stringify({ error: errorJson(error) }, null, 2)}\n`;
 }
 
 /** The lines for people: each failure, then what can be done about it. */

@@ -24,6 +24,8 @@ export class CliLab implements Disposable {
   readonly signals = new TestSignals();
   /** Whether stdin is a terminal. */
   isInteractive = false;
+  /** Whether stdout and stderr are terminals. */
+  isTerminal = false;
   /** Milliseconds since the epoch. */
   now: number = Date.now();
   readonly #openHost: () => KernelSession;
@@ -56,8 +58,8 @@ export class CliLab implements Disposable {
     const surroundings: Surroundings = {
       env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ...env },
       cwd: this.root,
-      stdout: { write: (text) => void out.push(text), isTerminal: false },
-      stderr: { write: (text) => void err.push(text), isTerminal: false },
+      stdout: { write: (text) => void out.push(text), isTerminal: this.isTerminal, isStyled: false },
+      stderr: { write: (text) => void err.push(text), isTerminal: this.isTerminal, isStyled: false },
       isInteractive: this.isInteractive,
       places: this.places,
       now: () => this.now,
