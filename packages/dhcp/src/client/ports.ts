@@ -1,6 +1,7 @@
 /** What the client stands on: time, chance, and an interface. Tests have a simulated network behind the same. */
 import type { Addr, Mac } from '@heddle/netaddr';
 import type { DhcpMessage, DhcpMessageInput } from '../message/message.ts';
+import type { RawOption } from '../message/option-set.ts';
 
 /** Time as leases need it: it never goes back, and goes on while the machine sleeps. */
 export interface Clock {
@@ -92,7 +93,7 @@ export interface Identity {
   /** Option 61, its type byte included. */
   readonly clientId: Uint8Array;
   /** Further options, sent in every request. They take the place of the client's own of the same code. */
-  readonly provide: readonly { readonly code: number; readonly data: Uint8Array }[];
+  readonly provide: readonly RawOption[];
   /** Option 55: what it would like to know. Not sent when empty. */
   readonly parameters: readonly number[];
   /** Whether servers are asked to broadcast their answers. */

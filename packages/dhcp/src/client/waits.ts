@@ -29,7 +29,7 @@ export function* halvingWaits(now: () => number, deadline: number): Generator<nu
 }
 
 /** A time that differs a little from the one that was meant: a second, or a quarter where that is less. */
-export function fuzzy(milliseconds: number, random: Random): number {
+function fuzzy(milliseconds: number, random: Random): number {
   return milliseconds + (2 * random() - 1) * Math.min(1000, milliseconds / 4);
 }
 

@@ -6,7 +6,7 @@ import { DhcpError } from '../dhcp-error.ts';
 import { formatGoDuration, parseGoDuration } from './go-duration.ts';
 
 /** One flag. */
-export type GoFlag = { readonly usage: string } & (
+type GoFlag = { readonly usage: string } & (
   | { readonly kind: 'string'; readonly value: string }
   | { readonly kind: 'boolean'; readonly value: boolean }
   /** In milliseconds. */

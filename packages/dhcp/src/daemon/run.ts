@@ -53,7 +53,7 @@ export async function runDaemon(args: readonly string[], io: DaemonIo): Promise<
 }
 
 /** The flags; those of the reference, `statedir` and `probe`. */
-export const FLAGS = {
+const FLAGS = {
   pidfile: { kind: 'string', value: '', usage: 'optional path to write daemon PID to' },
   hostprefix: { kind: 'string', value: '', usage: 'optional prefix to host root' },
   socketpath: { kind: 'string', value: DEFAULT_SOCKET, usage: 'optional dhcp server socketpath' },

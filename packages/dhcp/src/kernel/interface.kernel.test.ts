@@ -1,20 +1,17 @@
 /** Channels and interfaces on the real kernel: a link between two namespaces, a client at one end, a stranger at the other. */
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { Addr, Mac } from '@heddle/netaddr';
+import { TestNetns } from '@heddle/netlink/testing';
 import {
   AF,
   bind,
   bindNetns,
-  createNetns,
   type Fd,
-  type NetnsHandle,
   recvFrom,
-  runInNetns,
   SOCK,
   SysError,
   send,
@@ -34,29 +31,22 @@ const EVERYBODY = Addr.parse('255.255.255.255');
 
 /** A veth pair: `eth0` of the pod, up, and `eth0` of a stranger, who speaks through a raw socket. */
 class Pair implements Disposable {
-  readonly pod = createNetns();
-  readonly stranger = createNetns();
-  readonly path = `/proc/${process.pid}/fd/${this.pod.number}`;
+  readonly pod = new TestNetns();
+  readonly stranger = new TestNetns();
+  readonly path = this.pod.path;
   readonly #raw: Fd;
 
   constructor() {
-    const there = `/proc/${process.pid}/fd/${this.stranger.number}`;
-    const peer = ['peer', 'name', 'eth0', 'address', STRANGER, 'netns', there];
-    this.ip(this.pod, 'link', 'add', 'eth0', 'address', CLIENT, 'type', 'veth', ...peer);
-    this.ip(this.pod, 'link', 'set', 'eth0', 'up');
-    this.ip(this.stranger, 'link', 'set', 'eth0', 'up');
+    const peer = ['peer', 'name', 'eth0', 'address', STRANGER, 'netns', this.stranger.path];
+    this.pod.run('ip', 'link', 'add', 'eth0', 'address', CLIENT, 'type', 'veth', ...peer);
+    this.pod.run('ip', 'link', 'set', 'eth0', 'up');
+    this.stranger.run('ip', 'link', 'set', 'eth0', 'up');
     const ETH_P_ALL = 0x0300;
     const how = { family: AF.PACKET, type: SOCK.RAW, protocol: ETH_P_ALL, nonblocking: true };
-    this.#raw = socket({ ...how, netns: this.stranger });
+    this.#raw = socket({ ...how, netns: this.stranger.handle });
     // struct sockaddr_ll: family, protocol in network order, index
-    const index = Number(/^(\d+):/.exec(this.ip(this.stranger, '-o', 'link', 'show', 'eth0'))?.[1]);
+    const index = Number(/^(\d+):/.exec(this.stranger.run('ip', '-o', 'link', 'show', 'eth0'))?.[1]);
     bind(this.#raw, Uint8Array.from([AF.PACKET, 0, 0, 3, index, ...new Uint8Array(15)]));
-  }
-
-  ip(netns: NetnsHandle, ...args: readonly string[]): string {
-    const { status, stdout, stderr } = runInNetns(netns, () => spawnSync('ip', args, { encoding: 'utf8' }));
-    assert.equal(status, 0, stderr);
-    return stdout;
   }
 
   /** Sends a frame to the pod. */
@@ -80,8 +70,8 @@ class Pair implements Disposable {
 
   [Symbol.dispose](): void {
     this.#raw.close();
-    this.stranger.close();
-    this.pod.close();
+    this.stranger[Symbol.dispose]();
+    this.pod[Symbol.dispose]();
   }
 }
 
@@ -162,14 +152,14 @@ test('a probe finds who has an address, and waits no longer than it should when 
     Buffer.from(probe).toString('hex'),
     'ffffffffffff0200000000010806' + '0001080006040001' + '02000000000100000000' + '000000000000c0000205',
   );
-  pair.ip(pair.stranger, 'address', 'add', '192.0.2.5/24', 'dev', 'eth0');
+  pair.stranger.run('ip', 'address', 'add', '192.0.2.5/24', 'dev', 'eth0');
   assert.equal(`${await channel.probe(address, 5000, signal)}`, STRANGER);
 });
 
 test('a way through the host’s IP hears direct and broadcast answers', async () => {
   using pair = new Pair();
-  pair.ip(pair.pod, 'address', 'add', '192.0.2.5/24', 'dev', 'eth0');
-  pair.ip(pair.stranger, 'address', 'add', '192.0.2.1/24', 'dev', 'eth0');
+  pair.pod.run('ip', 'address', 'add', '192.0.2.5/24', 'dev', 'eth0');
+  pair.stranger.run('ip', 'address', 'add', '192.0.2.1/24', 'dev', 'eth0');
   using channel = await (await pair.interface()).openAddress(Addr.parse('192.0.2.5'));
   channel.send(
     { op: 'request', xid: 9, options: {} },
@@ -194,10 +184,10 @@ test('a way through the host’s IP needs the address, and its port', async () =
   const link = await pair.interface();
   const address = Addr.parse('192.0.2.5');
   // A namespace that never had an address knows of no foreign ones either.
-  pair.ip(pair.pod, 'address', 'add', '192.0.2.6/24', 'dev', 'eth0');
+  pair.pod.run('ip', 'address', 'add', '192.0.2.6/24', 'dev', 'eth0');
   await assert.rejects(link.openAddress(address), (error) => SysError.is(error, 'EADDRNOTAVAIL'));
-  pair.ip(pair.pod, 'address', 'add', '192.0.2.5/24', 'dev', 'eth0');
-  using other = socket({ family: AF.INET, type: SOCK.DGRAM, netns: pair.pod });
+  pair.pod.run('ip', 'address', 'add', '192.0.2.5/24', 'dev', 'eth0');
+  using other = socket({ family: AF.INET, type: SOCK.DGRAM, netns: pair.pod.handle });
   // struct sockaddr_in: family, port 68 in network order, any address
   bind(other, Uint8Array.from([AF.INET, 0, 0, 68, ...new Uint8Array(12)]));
   await assert.rejects(link.openAddress(address), (error) => SysError.is(error, 'EADDRINUSE'));
@@ -212,7 +202,7 @@ test('when the link goes down, whoever waits hears it, and a new channel works w
   );
   await link.setDown();
   await waiting;
-  assert.match(pair.ip(pair.pod, 'link', 'show', 'eth0'), /state DOWN/);
+  assert.match(pair.pod.run('ip', 'link', 'show', 'eth0'), /state DOWN/);
   await link.setUp();
   using again = await link.openLink();
   pair.transmit(IPV4, reply(4));
@@ -222,14 +212,14 @@ test('when the link goes down, whoever waits hears it, and a new channel works w
 test('an interface is known by its number: a new name is fine, another one of the name is not', async () => {
   using pair = new Pair();
   const link = await pair.interface();
-  pair.ip(pair.pod, 'link', 'set', 'eth0', 'down');
-  pair.ip(pair.pod, 'link', 'set', 'eth0', 'name', 'net0');
+  pair.pod.run('ip', 'link', 'set', 'eth0', 'down');
+  pair.pod.run('ip', 'link', 'set', 'eth0', 'name', 'net0');
   await link.check();
-  pair.ip(pair.pod, 'link', 'set', 'net0', 'address', '02:00:00:00:00:09');
+  pair.pod.run('ip', 'link', 'set', 'net0', 'address', '02:00:00:00:00:09');
   await link.setUp();
   assert.equal(`${link.hardwareAddress}`, '02:00:00:00:00:09');
-  pair.ip(pair.pod, 'link', 'delete', 'net0');
-  pair.ip(pair.pod, 'link', 'add', 'eth0', 'index', '77', 'type', 'veth', 'peer', 'name', 'eth1');
+  pair.pod.run('ip', 'link', 'delete', 'net0');
+  pair.pod.run('ip', 'link', 'add', 'eth0', 'index', '77', 'type', 'veth', 'peer', 'name', 'eth1');
   for (const use of [
     () => link.check(),
     () => link.openLink(),
@@ -245,7 +235,7 @@ test('a namespace is known by the kernel’s number for it', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'heddle-dhcp-'));
   const path = join(directory, 'netns');
   try {
-    bindNetns(pair.pod, path);
+    bindNetns(pair.pod.handle, path);
     const link = new KernelInterface(await locate(path, 'eth0'), bootClock);
     await link.check();
     unbindNetns(path);
@@ -254,7 +244,7 @@ test('a namespace is known by the kernel’s number for it', async () => {
     writeFileSync(path, '');
     await assert.rejects(link.check(), gone(/unknown FS magic/));
     rmSync(path);
-    bindNetns(pair.stranger, path);
+    bindNetns(pair.stranger.handle, path);
     await assert.rejects(link.check(), gone(/is another namespace now$/));
   } finally {
     unbindNetns(path);
