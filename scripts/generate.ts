@@ -1,6 +1,6 @@
 /**
- * Writes what is made of the code: the pages on plugins and commands, and the JSON Schemas of configurations. A test
- * fails when a file is not current.
+ * Writes what is made of the code: the pages on plugins and commands, the JSON Schemas of configurations, and what the
+ * agent's client answers by itself. A test fails when a file is not current.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -8,6 +8,7 @@ import { commandReference } from '@heddle/cli';
 import { PLUGINS } from '@heddle/plugins';
 import { jsonSchemas } from './generate/json-schemas.ts';
 import { pluginsPage } from './generate/plugins-page.ts';
+import { shimTable } from './generate/shim-table.ts';
 
 /** Where the schemas are. */
 export const SCHEMAS = 'packages/plugins/schemas';
@@ -21,6 +22,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
   return new Map([
     ['docs/cli.md', commandReference()],
     ['docs/plugins.md', pluginsPage(plugins)],
+    ['native/shim/plugins.h', shimTable(plugins)],
     ...schemas,
   ]);
 }

@@ -1,4 +1,4 @@
-/* Made by scripts/write-shim-table.ts from the plugins; not to be edited. */
+/* Made by `npm run generate` from the plugins; not to be edited. */
 
 /* A plugin: its type, what it prints for VERSION, and what it says of itself when no command is given. */
 struct plugin {

@@ -1,6 +1,7 @@
 /** The commands, in the order in which help lists them. */
 import type { HeddleCommand } from '../command.ts';
 import { addCommand } from './add.ts';
+import { agentCommand } from './agent.ts';
 import { checkCommand } from './check.ts';
 import { delCommand } from './del.ts';
 import { dhcpCommand } from './dhcp.ts';
@@ -27,6 +28,7 @@ export const COMMANDS: readonly HeddleCommand[] = [
   versionCommand,
   installCommand,
   uninstallCommand,
+  agentCommand,
   dhcpCommand,
   helpCommand,
 ];

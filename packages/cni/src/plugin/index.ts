@@ -31,6 +31,13 @@ export {
   tagKey,
 } from './owner.ts';
 export { memberOf } from './request.ts';
-export { errorJson, type PluginInvocation, type PluginOutcome, serve, versionJson } from './serve.ts';
+export {
+  aboutText,
+  errorJson,
+  type PluginInvocation,
+  type PluginOutcome,
+  serve,
+  versionJson,
+} from './serve.ts';
 export { isAbsent, Teardown, UndoStack } from './undo.ts';
 export { ATTACHMENTS, VALID_ATTACHMENTS } from './valid-attachments.ts';

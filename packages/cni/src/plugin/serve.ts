@@ -40,7 +40,7 @@ export async function serve(
   { env, readStdin }: PluginInvocation,
   ports: PluginHost,
 ): Promise<PluginOutcome> {
-  if ((env['CNI_COMMAND'] ?? '') === '') return about(plugin);
+  if ((env['CNI_COMMAND'] ?? '') === '') return { exitCode: 0, stdout: '', stderr: aboutText(plugin) };
   const warnings: string[] = [];
   let request: Request | undefined;
   const done = (stdout: string, exitCode = 0): PluginOutcome => ({
@@ -67,6 +67,11 @@ export function versionJson({ versions }: Plugin): string {
   return JSON.stringify({ cniVersion: CURRENT_VERSION, supportedVersions: versions });
 }
 
+/** What a plugin says of itself when it is started by hand, on stderr. */
+export function aboutText({ type, about, versions }: Plugin): string {
+  return `CNI ${type} plugin (Heddle): ${about}\nCNI protocol versions supported: ${versions.join(', ')}\n`;
+}
+
 /** The error object for anything thrown, as plugins print it. */
 export function errorJson(error: unknown, cniVersion?: string): string {
   const { code, msg, details } = toCniError(error).toJSON();
@@ -76,11 +81,6 @@ export function errorJson(error: unknown, cniVersion?: string): string {
     msg,
     ...(details !== undefined && { details }),
   });
-}
-
-function about({ type, about: line, versions }: Plugin): PluginOutcome {
-  const stderr = `CNI ${type} plugin (Heddle): ${line}\nCNI protocol versions supported: ${versions.join(', ')}\n`;
-  return { exitCode: 0, stdout: '', stderr };
 }
 
 function checked(plugin: Plugin, invocation: Invocation, request: Request): Exclude<Command, 'VERSION'> {

@@ -94,6 +94,16 @@ export function readHandover(bytes: Uint8Array): Handover {
   };
 }
 
+/** A handover as bytes, of what is given of it. */
+export function handoverBytes(call: Partial<Omit<Handover, 'netnsKey'>>): Uint8Array {
+  const { type = '', program = '', env = {}, stdin = new Uint8Array(), flags = 0, time = 0n } = call;
+  const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+  const head = Buffer.from([type, program, ...variables].map((text) => `${text}\0`).join(''));
+  const sizes = { head: head.length, stdin: stdin.length };
+  const begin = encode(handoverHeader, { magic: MAGIC, version: HANDOVER_VERSION, flags, time, ...sizes });
+  return Buffer.concat([begin, head, stdin]);
+}
+
 /** `HED1` in memory. */
 const MAGIC = 0x31444548;
 

@@ -22,6 +22,7 @@ export {
   HANDOVER_VERSION,
   type Handover,
   HandoverError,
+  handoverBytes,
   handoverHeader,
   readHandover,
   readHandoverHeader,

@@ -1,0 +1,170 @@
+/**
+ * The agent: serves calls of plugins that callers hand over, many at a time, and keeps nothing that a restart would
+ * lose. What a call needs to know is in the kernel, in files, and in the call.
+ */
+import { dirname } from 'node:path';
+import { type Plugin, serve } from '@heddle/cni/plugin';
+import { AttachmentTurns, DelQueue, HANDOVER_FLAG } from '@heddle/cni/runtime';
+import { openSession } from '@heddle/netlink';
+import type { Fd } from '@heddle/sys';
+import type { Answer } from './answer.ts';
+import { Budget } from './budget.ts';
+import { callHost, type SharedSurroundings } from './call-host.ts';
+import { converse } from './conversation.ts';
+import type { Door } from './door.ts';
+import type { AgentEvent } from './events.ts';
+import { isPlace, ownPlace, type Place } from './place.ts';
+import { Reception } from './reception.ts';
+import { replay } from './replay.ts';
+import type { Request } from './request.ts';
+import { SessionPool } from './session-pool.ts';
+import { type AgentStatus, Tally } from './status.ts';
+import { watchNames } from './watch-names.ts';
+
+/** What an agent is made of. */
+export interface AgentOptions {
+  readonly door: Door;
+  readonly plugins: ReadonlyMap<string, Plugin>;
+  /** Told of everything that the agent does. */
+  readonly onEvent?: (event: AgentEvent) => void;
+  readonly version: string;
+  /** Where DELs wait for the agent. Default: the directory that is compiled into the shim. */
+  readonly queue?: DelQueue;
+  /** Default `/run/heddle/attachments`. */
+  readonly turnsDirectory?: string;
+  /** Where marks of running ADDs are kept. Default `/run/heddle/adding`. */
+  readonly marks?: string;
+  readonly limits?: Partial<AgentLimits>;
+}
+
+/** How much the agent takes upon itself. */
+export interface AgentLimits {
+  /** Clients at a time; the others wait. */
+  readonly clients: number;
+  /** Bytes of requests that are not complete yet, of all clients together. */
+  readonly unfinished: number;
+  /** Milliseconds in which a request must come, and its answer be taken. */
+  readonly patience: number;
+  /** Kernel sessions that are kept open. */
+  readonly idleSessions: number;
+}
+
+/** See the file's comment. */
+export class Agent {
+  readonly #options: AgentOptions;
+  readonly #limits: AgentLimits;
+  readonly #queue: DelQueue;
+  readonly #shared: SharedSurroundings;
+  readonly #place: Place = ownPlace();
+  readonly #tally = new Tally();
+  readonly #budget: Budget;
+  readonly #reception: Reception;
+  readonly #watching = new DisposableStack();
+  #replaying: Promise<void> = Promise.resolve();
+  #ended: Promise<void> | undefined;
+
+  constructor(options: AgentOptions) {
+    const { door, plugins, queue = new DelQueue(), turnsDirectory, marks = '/run/heddle/adding' } = options;
+    this.#options = options;
+    this.#limits = { ...LIMITS, ...options.limits };
+    this.#queue = queue;
+    this.#budget = new Budget(this.#limits.unfinished);
+    this.#shared = {
+      ...{ plugins, marks },
+      sessions: new SessionPool(() => openSession(), this.#limits.idleSessions),
+      turns: new AttachmentTurns({
+        queue,
+        ...(turnsDirectory !== undefined && { directory: turnsDirectory }),
+      }),
+    };
+    this.#reception = new Reception(door, this.#limits.clients, (client) => this.#serveClient(client));
+  }
+
+  /** Does the DELs that wait, and then serves whoever comes. */
+  async start(): Promise<void> {
+    const { queue, path } = { queue: this.#queue.directory, path: this.#options.door.path };
+    this.#watching.use(watchNames(queue, (name) => name.endsWith('.del') && this.#replay()));
+    await this.#replay();
+    this.#reception.open();
+    if (path !== undefined) this.#watching.use(watchNames(dirname(path), () => this.#retireIfReplaced()));
+  }
+
+  /** Takes nobody in any more, and ends when all calls have ended. */
+  stop(): Promise<void> {
+    this.#ended ??= this.#end();
+    return this.#ended;
+  }
+
+  /** How it is. */
+  status(): AgentStatus {
+    return {
+      version: this.#options.version,
+      pid: process.pid,
+      ...this.#tally.read(),
+      clients: this.#reception.present,
+      waitingDels: this.#queue.read().dels.length,
+      memory: process.memoryUsage.rss(),
+    };
+  }
+
+  async #end(): Promise<void> {
+    this.#watching.dispose();
+    await this.#reception.close();
+    await this.#replaying;
+    this.#shared.sessions[Symbol.dispose]();
+  }
+
+  #replay(): Promise<void> {
+    this.#replaying = this.#replaying
+      .then(() => replay(this.#queue, this.#shared, (event) => this.#tell(event)))
+      .catch((error: unknown) => this.#tell({ kind: 'trouble', what: 'do the DELs that wait', error }));
+    return this.#replaying;
+  }
+
+  #retireIfReplaced(): void {
+    if (this.#ended !== undefined || !this.#options.door.isReplaced()) return;
+    this.#tell({ kind: 'replaced' });
+    void this.stop();
+  }
+
+  async #serveClient(client: Fd): Promise<void> {
+    try {
+      const limits = { budget: this.#budget, patience: this.#limits.patience };
+      await converse(client, limits, (request, caller) => this.#answer(request, caller));
+    } catch (error) {
+      this.#tell({ kind: 'trouble', what: 'serve a client', error });
+    }
+  }
+
+  async #answer({ call, descriptors }: Request, caller: AbortSignal): Promise<Answer> {
+    if ((call.flags & HANDOVER_FLAG.STATUS) !== 0) {
+      return { verdict: 'done', outcome: { exitCode: 0, stdout: JSON.stringify(this.status()), stderr: '' } };
+    }
+    const plugin = this.#shared.plugins.get(call.type);
+    const decline = (why: string): Answer => {
+      this.#tell({ kind: 'declined', call, why });
+      return { verdict: 'declined' };
+    };
+    if (plugin === undefined) return decline('there is no such plugin');
+    if (!isPlace(this.#place, descriptors)) return decline('the caller lives in other namespaces');
+    const began = performance.now();
+    const netns = (call.flags & HANDOVER_FLAG.NETNS) !== 0 ? descriptors[2] : undefined;
+    let said = '';
+    const ports = callHost(this.#shared, { call, netns, caller, onStderr: (text) => (said += text) });
+    const outcome = await serve(plugin, { env: call.env, readStdin: () => call.stdin }, ports);
+    this.#tell({ kind: 'served', call, outcome, milliseconds: performance.now() - began });
+    return { verdict: 'done', outcome: { ...outcome, stderr: said + outcome.stderr } };
+  }
+
+  #tell(event: AgentEvent): void {
+    this.#tally.count(event);
+    this.#options.onEvent?.(event);
+  }
+}
+
+const LIMITS: AgentLimits = {
+  clients: 256,
+  unfinished: 64 * 1024 * 1024,
+  patience: 10_000,
+  idleSessions: 16,
+};

@@ -1,0 +1,55 @@
+/** A plugin's surroundings inside the agent, for one call. */
+import { dirname, join } from 'node:path';
+import type { Plugin, PluginHost } from '@heddle/cni/plugin';
+import { type AttachmentTurns, type Handover, systemPluginHost } from '@heddle/cni/runtime';
+import { openSession } from '@heddle/netlink';
+import { type Fd, type NetnsHandle, openNetns, SysError } from '@heddle/sys';
+import type { SessionPool } from './session-pool.ts';
+
+/** What all calls share. */
+export interface SharedSurroundings {
+  readonly plugins: ReadonlyMap<string, Plugin>;
+  readonly sessions: SessionPool;
+  readonly turns: AttachmentTurns;
+  /** Where marks of running ADDs are kept. */
+  readonly marks: string;
+}
+
+/** What is a call's own. */
+export interface OwnSurroundings {
+  readonly call: Handover;
+  /** What CNI_NETNS named when the caller opened it. */
+  readonly netns: Fd | undefined;
+  /** Aborted when the caller has gone. */
+  readonly caller: AbortSignal;
+  /** What delegates print on stderr. */
+  readonly onStderr: (text: string) => void;
+}
+
+/** The ports for one call. */
+export function callHost(shared: SharedSurroundings, own: OwnSurroundings): PluginHost {
+  const { plugins, sessions, turns, marks } = shared;
+  const { call, netns, caller, onStderr } = own;
+  // The programs of the caller's installation are this code too: its delegates run here.
+  const executables = [call.program, join(dirname(call.program), 'heddle-cni')];
+  const system = systemPluginHost({ own: { executables, plugins }, marks, onStderr });
+  return {
+    ...system,
+    openNetns: (path) =>
+      netns !== undefined && path === call.env['CNI_NETNS'] ? reopen(netns, path) : openNetns(path),
+    openSession: (inside) => (inside === undefined ? sessions.take() : openSession({ netns: inside })),
+    // A DEL is done also for a caller that has gone.
+    exclusive: (operation) => turns.take(operation, operation.command === 'DEL' ? undefined : caller),
+    caller,
+  };
+}
+
+/** A descriptor of one's own of what the caller has opened; what is no namespace, its path explains best. */
+function reopen(netns: Fd, path: string): NetnsHandle {
+  try {
+    return openNetns(`/proc/self/fd/${netns.number}`);
+  } catch (error) {
+    if (error instanceof SysError) return openNetns(path);
+    throw error;
+  }
+}

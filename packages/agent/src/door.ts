@@ -1,0 +1,94 @@
+/**
+ * The socket that callers come to: systemd's, or one of our own at a path. A new agent puts its socket in the place of
+ * an old one's, in one step; the old one then takes those who came before, and nobody else.
+ */
+import { chmodSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { AF, bind, Fd, ioctl, listen, SOCK, socket } from '@heddle/sys';
+import { bytes, encode, struct, u16, u32 } from '@heddle/wire';
+import { AgentError } from './agent-error.ts';
+
+/** A socket that listens. */
+export interface Door extends Disposable {
+  readonly listener: Fd;
+  /** Where it is to be found; undefined for systemd's. */
+  readonly path: string | undefined;
+  /** Lets callers find it. */
+  open(): void;
+  /** Whether another agent has put its own in its place. */
+  isReplaced(): boolean;
+  /** Keeps further callers from finding it. Those who have come can still be taken. */
+  hide(): void;
+}
+
+/**
+ * Makes a socket for a path, for root only. Nobody finds it before it is opened.
+ *
+ * @throws {AgentError} AGENT_SOCKET when the path is too long
+ */
+export function ownDoor(path: string): Door {
+  const draft = `${path}.${process.pid}`;
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  rmSync(draft, { force: true });
+  const listener = socket({ family: AF.UNIX, type: SOCK.STREAM, nonblocking: true });
+  try {
+    bind(listener, unixAddress(draft));
+    chmodSync(draft, 0o600);
+    listen(listener, BACKLOG);
+  } catch (error) {
+    listener.close();
+    throw error;
+  }
+  const { ino } = statSync(draft);
+  const inodeAt = (place: string) => statSync(place, { throwIfNoEntry: false })?.ino;
+  return {
+    ...{ listener, path },
+    open: () => renameSync(draft, path),
+    isReplaced: () => inodeAt(path) !== ino && inodeAt(path) !== undefined,
+    hide() {
+      for (const place of [draft, path]) if (inodeAt(place) === ino) rmSync(place, { force: true });
+    },
+    [Symbol.dispose]() {
+      this.hide();
+      listener.close();
+    },
+  };
+}
+
+/** Takes over a socket that systemd listens on — sd_listen_fds(3). */
+export function handedDoor(descriptor: number): Door {
+  const listener = new Fd(descriptor);
+  // It is to be asked until nobody waits any more.
+  ioctl(listener, FIONBIO, encode(u32, 1));
+  return {
+    ...{ listener, path: undefined },
+    open() {},
+    isReplaced: () => false,
+    hide() {},
+    [Symbol.dispose]: () => listener.close(),
+  };
+}
+
+/**
+ * The address of a Unix socket: struct sockaddr_un — unix(7).
+ *
+ * @throws {AgentError} AGENT_SOCKET when the path is too long
+ */
+export function unixAddress(path: string): Uint8Array {
+  const name = Buffer.from(`${path}\0`);
+  if (name.length > PATH_ROOM) {
+    throw new AgentError(
+      'AGENT_SOCKET',
+      `listen at ${path}: the path of a socket has at most ${PATH_ROOM - 1} bytes`,
+    );
+  }
+  return encode(sockaddrUn, { family: AF.UNIX, path: Buffer.concat([name], PATH_ROOM) });
+}
+
+/** asm-generic/ioctls.h */
+const FIONBIO = 0x5421;
+const PATH_ROOM = 108;
+const sockaddrUn = struct('sockaddr_un', { family: u16, path: bytes(PATH_ROOM) });
+
+/** How many callers may wait to be taken; the kernel's own limit (net.core.somaxconn) is below. */
+const BACKLOG = 65_535;
