@@ -12,7 +12,7 @@ import {
   settingsOf,
   type TuningConfig,
 } from './config.ts';
-import { announcementSettings, applyAll, changesOf, currentSettings } from './link-settings.ts';
+import { announcementSettings, applyAll, changesOf, currentSettings, setBack } from './link-settings.ts';
 import { dataDirOf, type Places } from './places.ts';
 import { sysctlsByPath } from './sysctl-path.ts';
 
@@ -64,7 +64,7 @@ async function changeLink(call: Call, dataDir: string, wanted: LinkSettings): Pr
   if (wanted.mac !== undefined) {
     for (const setting of announcementSettings(ifName)) await rememberSysctl(call, setting);
   }
-  undo.push(`set ${ifName} back`, () => applyAll(changesOf(container, ifName, before)));
+  undo.push(`set ${ifName} back`, () => setBack(container, ifName, before));
   await applyAll(changesOf(container, ifName, wanted));
 }
 

@@ -12,6 +12,7 @@ import {
   settingsOf,
   type TuningConfig,
 } from './config.ts';
+import { isPromiscuous } from './link-settings.ts';
 import { sysctlsByPath } from './sysctl-path.ts';
 
 /** See the file's comment. */
@@ -60,7 +61,7 @@ function checkSettings(name: string, link: Link | undefined, wanted: LinkSetting
     should === undefined || is === should ? [] : [`${what} of ${name} should be ${should}, but is ${is}`];
   return [
     ...differs('mac', `${link.mac ?? 'none'}`, mac === undefined ? undefined : `${Mac.parse(mac)}`),
-    ...differs('promisc', link.promiscuity > 0, promisc),
+    ...differs('promisc', isPromiscuous(link), promisc),
     ...differs('mtu', link.mtu, mtu),
     ...differs('allmulti', link.allmulti, allmulti),
     ...differs('txQLen', link.txQueueLength, txQLen),

@@ -2,7 +2,7 @@
 import type { DelCall } from '@heddle/cni/plugin';
 import { backupPath, parseBackup, readText, removeBackup } from './backup.ts';
 import { changesLink, settingsOf, type TuningConfig } from './config.ts';
-import { changesOf, type SettingChange } from './link-settings.ts';
+import { applyEach, changesOf, type SettingChange } from './link-settings.ts';
 import { dataDirOf, type Places } from './places.ts';
 
 type Call = DelCall<TuningConfig>;
@@ -33,15 +33,7 @@ async function interfaceOwner({ container, ifName, teardown }: Call): Promise<Ca
 }
 
 /** The MTU first, as the reference has it. Returns what failed. */
-async function restore(changes: readonly SettingChange[]): Promise<readonly string[]> {
-  const failed: string[] = [];
+function restore(changes: readonly SettingChange[]): Promise<readonly string[]> {
   const isMtu = ({ what }: SettingChange) => what.startsWith('set mtu');
-  for (const { what, apply } of [...changes.filter(isMtu), ...changes.filter((each) => !isMtu(each))]) {
-    try {
-      await apply();
-    } catch (error) {
-      failed.push(`${what}: ${error instanceof Error ? error.message : error}`);
-    }
-  }
-  return failed;
+  return applyEach([...changes.filter(isMtu), ...changes.filter((each) => !isMtu(each))]);
 }

@@ -1,5 +1,5 @@
 /** An interface's settings in the kernel: reading those that will change, and changing them one by one. */
-import { CniError, toCniError } from '@heddle/cni';
+import { CNI_CODE, CniError, toCniError } from '@heddle/cni';
 import { Mac } from '@heddle/netaddr';
 import type { KernelSession, Link, LinkChange } from '@heddle/netlink';
 import type { LinkSettings } from './config.ts';
@@ -8,11 +8,19 @@ import type { LinkSettings } from './config.ts';
 export function currentSettings(link: Link, wanted: LinkSettings): LinkSettings {
   return {
     ...(wanted.mac !== undefined && link.mac !== undefined && { mac: `${link.mac}` }),
-    ...(wanted.promisc !== undefined && { promisc: link.promiscuity > 0 }),
+    ...(wanted.promisc !== undefined && { promisc: isPromiscuous(link) }),
     ...(wanted.mtu !== undefined && { mtu: link.mtu }),
     ...(wanted.allmulti !== undefined && { allmulti: link.allmulti }),
     ...(wanted.txQLen !== undefined && { txQLen: link.txQueueLength }),
   };
+}
+
+/**
+ * Whether the link was set promiscuous, as `promisc` does it. A bridge that it is a port of, or a packet sniffer,
+ * counts for {@link Link.promiscuity} only: it comes and goes by itself.
+ */
+export function isPromiscuous({ flags }: Link): boolean {
+  return (flags & IFF_PROMISC) !== 0;
 }
 
 /** One change of a link, in words. */
@@ -55,6 +63,29 @@ export async function applyAll(changes: readonly SettingChange[]): Promise<void>
   }
 }
 
+/** Sets the link back to what it was, as far as it differs: each setting by itself, whatever becomes of the others. */
+export async function setBack(container: KernelSession, name: string, before: LinkSettings): Promise<void> {
+  const now = currentSettings(await container.links.get(name), before);
+  const differing = Object.fromEntries(
+    Object.entries(before).filter(([member, value]) => now[member as keyof LinkSettings] !== value),
+  );
+  const refused = await applyEach(changesOf(container, name, differing));
+  if (refused.length > 0) throw new CniError(CNI_CODE.NETLINK, refused.join('; '));
+}
+
+/** Makes all changes that the kernel lets it make. Returns what the others came to. */
+export async function applyEach(changes: readonly SettingChange[]): Promise<readonly string[]> {
+  const refused: string[] = [];
+  for (const { what, apply } of changes) {
+    try {
+      await apply();
+    } catch (error) {
+      refused.push(`${what}: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+  return refused;
+}
+
 /** The kernel parameters that are touched, and set back, when a hardware address is set. */
 export function announcementSettings(name: string): readonly string[] {
   return [`net/ipv4/conf/${name}/arp_notify`, `net/ipv6/conf/${name}/ndisc_notify`];
@@ -78,3 +109,6 @@ async function setMac(container: KernelSession, name: string, mac: Mac): Promise
     for (const setting of written) await sysctl.write(setting, '0');
   }
 }
+
+/** linux/if.h */
+const IFF_PROMISC = 0x100;

@@ -113,6 +113,34 @@ describe('settings', () => {
     });
   }
 
+  test('an interface that only its bridge made promiscuous is not left so', async () => {
+    using scene = await TuningScene.create();
+    scene.container.run('ip link add br0 type bridge');
+    scene.container.run('ip link set eth0 master br0');
+    const before = await scene.container.session.links.get('eth0');
+    const request = scene.request({ promisc: true });
+    const result = await scene.lab.add(request);
+    assert.equal(scene.backup(), '{\n "promisc": false\n}');
+    await scene.lab.check({ ...request, prevResult: result });
+    scene.container.run('ip link set eth0 promisc off');
+    await assert.rejects(scene.lab.check({ ...request, prevResult: result }), { msg: /promisc of eth0/ });
+    await scene.lab.del(request);
+    const { promiscuity } = await scene.container.session.links.get('eth0');
+    assert.deepEqual([promiscuity, before.promiscuity], [1, 1]);
+  });
+
+  test('a failed ADD sets back what it can, when something cannot be set back', async () => {
+    using scene = await TuningScene.create();
+    const { links } = scene.container.session;
+    const before = await links.get('lo');
+    // The address of zeros that a loopback interface begins with can be given to none.
+    const request = { ...scene.request({ mac: MAC, promisc: true, mtu: 4_000_000_000 }), ifName: 'lo' };
+    const { stdout, stderr } = await scene.lab.run({ ...request, command: 'ADD' });
+    assert.match(JSON.parse(stdout).msg, /set mtu 4000000000 of lo/);
+    assert.match(stderr, /set mac 00:00:00:00:00:00 of lo: .*EADDRNOTAVAIL/);
+    assert.deepEqual(await links.get('lo'), { ...before, mac: Mac.parse(MAC) });
+  });
+
   test('a failed ADD leaves nothing, whichever step fails', async () => {
     using scene = await TuningScene.create();
     const before = await scene.link();

@@ -10,6 +10,7 @@ import { openNetns } from '@heddle/sys';
 import { type Container, LabInflight, type LabRequest, PluginLab } from '../testing/index.ts';
 import { readText } from './backup.ts';
 import { tuningAt } from './index.ts';
+import { isPromiscuous } from './link-settings.ts';
 
 /** The hardware address of the interface before anything is done to it. */
 export const ORIGINAL_MAC = '02:00:00:00:00:01';
@@ -84,8 +85,8 @@ export class TuningScene implements Disposable {
   /** The interface, as far as the plugin changes it. */
   async link() {
     const link: Link = await this.container.session.links.get('eth0');
-    const { mac, mtu, promiscuity, allmulti, txQueueLength: txQLen } = link;
-    return { mac: `${mac}`, promisc: promiscuity > 0, mtu, allmulti, txQLen };
+    const { mac, mtu, allmulti, txQueueLength: txQLen } = link;
+    return { mac: `${mac}`, promisc: isPromiscuous(link), mtu, allmulti, txQLen };
   }
 
   /** A kernel parameter as the container sees it. */
