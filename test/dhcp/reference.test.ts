@@ -85,6 +85,24 @@ for (const [release, directory] of directories) {
     await lab.run('DEL', { pod });
   });
 
+  test(`${release}: leases that only its daemon knew are taken over by CHECK`, { skip }, async () => {
+    using lab = new DhcpLab();
+    const server = lab.dnsmasq();
+    const pod = lab.pod('c1');
+    const call = { pod, cniVersion: '1.0.0' };
+    using theirs = await referenceDaemon(lab, reference);
+    const prevResult = JSON.parse(await lab.run('ADD', { ...call, plugin: reference })) as Result;
+    pod.configure(prevResult);
+    await theirs.end();
+    const daemon = await lab.daemon();
+    await lab.run('CHECK', { ...call, prevResult });
+    const [address = ''] = prevResult.ips?.[0]?.address.split('/') ?? [];
+    await daemon.said(`took over ${address}/24`);
+    await lab.run('CHECK', { ...call, prevResult });
+    await lab.run('DEL', { ...call, prevResult });
+    await server.said(`DHCPRELEASE(eth0) ${address}`);
+  });
+
   for (const args of [['-nope'], ['-timeout', 'soon'], ['-pidfile', 'relative'], ['-broadcast=perhaps']]) {
     test(`${release}: the same end for the flags ${args.join(' ')}`, async () => {
       using lab = new DhcpLab();

@@ -6,23 +6,27 @@
  *   {"answer":{"prefix":"192.0.2.5/24",…}}  or  {"error":{"code":"DHCP_NO_ANSWER","message":"no more tries"}}
  */
 import * as v from 'valibot';
-import { codesSchema, leaseSchema, ownerSchema, rawOptionSchema } from './leases/lease-json.ts';
+import { codesSchema, leaseSchema, ownerSchema, prefixSchema, rawOptionSchema } from './leases/lease-json.ts';
 
 /** Questions are short; a longer one is none. */
 export const LONGEST_QUESTION = 1 << 20;
+
+/** What a lease is asked for with. */
+const request = {
+  owner: ownerSchema,
+  netns: v.string(),
+  provide: v.array(rawOptionSchema),
+  parameters: codesSchema,
+};
 
 /** The schema of everything that the daemon can be asked. */
 export const questionSchema = v.variant('ask', [
   /** Nothing: the answer shows that the daemon is there. */
   v.object({ ask: v.literal('greet') }),
   /** A lease: the one that the owner has, or a new one. */
-  v.object({
-    ask: v.literal('acquire'),
-    owner: ownerSchema,
-    netns: v.string(),
-    provide: v.array(rawOptionSchema),
-    parameters: codesSchema,
-  }),
+  v.object({ ask: v.literal('acquire'), ...request }),
+  /** A lease of the address that the interface has already. */
+  v.object({ ask: v.literal('adopt'), ...request, prefix: prefixSchema }),
   /** What is known of an owner's lease. */
   v.object({ ask: v.literal('find'), owner: ownerSchema }),
   /** To give it back. */
@@ -44,6 +48,7 @@ const statusSchema = v.object({
 export const answerSchemas = {
   greet: v.literal('heddle'),
   acquire: leaseSchema,
+  adopt: leaseSchema,
   find: v.nullable(statusSchema),
   /** Whether there was one. */
   release: v.boolean(),

@@ -85,10 +85,10 @@ async function answer(
   switch (question.ask) {
     case 'greet':
       return 'heddle';
-    case 'acquire': {
-      const { owner, netns, provide, parameters } = question;
-      return table.acquire({ owner, netns: hostPrefix + netns, provide, parameters }, signal);
-    }
+    case 'acquire':
+      return table.acquire({ ...question, netns: hostPrefix + question.netns }, signal);
+    case 'adopt':
+      return table.adopt({ ...question, netns: hostPrefix + question.netns }, question.prefix, signal);
     case 'find':
       return table.find(question.owner) ?? null;
     case 'release':

@@ -4,20 +4,21 @@ import * as v from 'valibot';
 import type { Lease } from '../client/lease.ts';
 
 const address = text(Addr.tryParse);
-const prefix = text(Prefix.tryParse);
+/** The schema of an address with the length of its network's prefix. */
+export const prefixSchema = text(Prefix.tryParse);
 /** A moment that never comes is `null`. */
 const moment = v.pipe(
   v.nullable(v.number()),
   v.transform((value) => value ?? Infinity),
 );
-const route = v.object({ destination: prefix, router: address });
+const route = v.object({ destination: prefixSchema, router: address });
 
 /**
  * The schema of a lease as `JSON.stringify` writes it, with addresses as text and `null` for a moment that never
  * comes. Its output is the lease.
  */
 export const leaseSchema = v.object({
-  prefix,
+  prefix: prefixSchema,
   server: address,
   serverMac: v.exactOptional(text(Mac.tryParse)),
   renewAt: moment,

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { DhcpError } from '../dhcp-error.ts';
 import type { Place } from '../kernel/interface.ts';
 import { SimulatedLink } from '../testing/simulated-link.ts';
-import { SimulatedServer } from '../testing/simulated-server.ts';
+import { leased, SimulatedServer } from '../testing/simulated-server.ts';
 import { VirtualClock } from '../testing/virtual-clock.ts';
 import { fileLeaseStore } from './lease-store.ts';
 import { type LeaseRequest, LeaseTable } from './lease-table.ts';
@@ -87,6 +87,22 @@ test('a lease is got, known, kept in a file, and given back', async () => {
     'c1/net1/eth0: leased 192.0.2.10/24 from 192.0.2.1',
     'c1/net1/eth0: gave 192.0.2.10 back to 192.0.2.1',
   ]);
+});
+
+test('an address that the interface has already is taken over, or left to drift', async () => {
+  using machine = new Machine();
+  const { clock, table, server } = machine;
+  const lease = await clock.run(table.adopt(request('c1'), leased('192.0.2.12'), signal));
+  assert.equal(`${lease.prefix}`, '192.0.2.12/24');
+  assert.equal(table.find(request('c1').owner)?.lease, lease);
+  // Whoever answers for the address is the interface itself.
+  assert.equal(clock.now(), 0);
+  await assert.rejects(
+    clock.run(table.adopt(request('c2'), leased('192.0.2.99'), signal)),
+    /the servers want 192\.0\.2\.10\/24 in the place of 192\.0\.2\.99\/24/,
+  );
+  assert.equal(table.find(request('c2').owner), undefined);
+  assert.equal(server.leases.size, 1);
 });
 
 test('two interfaces of a container have leases of their own (containernetworking/plugins#217)', async () => {

@@ -3,7 +3,8 @@
  * starts again. One at a time for each owner.
  */
 import { HeddleError } from '@heddle/errors';
-import { acquire } from '../client/acquire.ts';
+import type { Prefix } from '@heddle/netaddr';
+import { type AcquireOptions, acquire } from '../client/acquire.ts';
 import type { Lease } from '../client/lease.ts';
 import type { Client, Clock, Identity, NetworkInterface, Random, Timing } from '../client/ports.ts';
 import { release } from '../client/release.ts';
@@ -70,21 +71,17 @@ export class LeaseTable {
    * @throws {DhcpError} see `acquire`
    */
   acquire(request: LeaseRequest, signal: AbortSignal): Promise<Lease> {
-    const { owner, netns, provide, parameters } = request;
-    const name = ownerName(owner);
-    return this.#inTurn(name, async () => {
-      const place = await this.#ports.locate(netns, owner.ifName);
-      const kept = this.#kept.get(name);
-      if (kept?.isAlive && isSame(kept.place, place)) return kept.lease;
-      if (kept !== undefined) await this.#giveUp(name, kept);
-      const { broadcast } = this.#options;
-      const identity = { clientId: clientIdOf(owner), provide, parameters, broadcast };
-      const client = this.#client(owner, place, identity);
-      const lease = await this.#ask(name, client, signal);
-      client.log(`leased ${lease.prefix} from ${lease.server}`);
-      this.#keep({ boot: this.#ports.boot, owner, place, identity, lease }, client);
-      return lease;
-    });
+    return this.#lease(request, { signal });
+  }
+
+  /**
+   * The same for an interface that has an address already, from a daemon that is no more and left no file. A lease
+   * of another address is of no use to it, and is given back.
+   *
+   * @throws {DhcpError} also DHCP_BAD_ANSWER, when the servers want it to have another address
+   */
+  adopt(request: LeaseRequest, prefix: Prefix, signal: AbortSignal): Promise<Lease> {
+    return this.#lease(request, { signal, prefix });
   }
 
   /** Gives an owner's lease back, or stops asking for one; false when there was neither. */
@@ -138,14 +135,41 @@ export class LeaseTable {
     await Promise.all([...this.#kept.values()].map((kept) => kept.stop()));
   }
 
-  async #ask(name: string, client: Client, signal: AbortSignal): Promise<Lease> {
+  /** @param prefix what the interface has already, if anything */
+  #lease(
+    { owner, netns, provide, parameters }: LeaseRequest,
+    { signal, prefix }: { readonly signal: AbortSignal; readonly prefix?: Prefix },
+  ): Promise<Lease> {
+    const name = ownerName(owner);
+    return this.#inTurn(name, async () => {
+      const place = await this.#ports.locate(netns, owner.ifName);
+      const kept = this.#kept.get(name);
+      if (kept?.isAlive && isSame(kept.place, place)) return kept.lease;
+      if (kept !== undefined) await this.#giveUp(name, kept);
+      const { broadcast } = this.#options;
+      const identity = { clientId: clientIdOf(owner), provide, parameters, broadcast };
+      const client = this.#client(owner, place, identity);
+      const wish = prefix === undefined ? {} : { wish: prefix.addr, inUse: true };
+      const lease = await this.#ask(name, client, { ...wish, signal });
+      if (prefix !== undefined && !lease.prefix.equals(prefix)) {
+        await release(client, lease);
+        throw new DhcpError('DHCP_BAD_ANSWER', `the servers want ${lease.prefix} in the place of ${prefix}`);
+      }
+      client.log(`${prefix === undefined ? 'leased' : 'took over'} ${lease.prefix} from ${lease.server}`);
+      this.#keep({ boot: this.#ports.boot, owner, place, identity, lease }, client);
+      return lease;
+    });
+  }
+
+  async #ask(name: string, client: Client, options: AcquireOptions): Promise<Lease> {
+    const { signal } = options;
     const asking = new AbortController();
     const stop = () => asking.abort(signal.reason);
     signal.addEventListener('abort', stop, { once: true });
     this.#asking.set(name, asking);
     try {
       signal.throwIfAborted();
-      const lease = await acquire(client, { signal: asking.signal });
+      const lease = await acquire(client, { ...options, signal: asking.signal });
       if (!asking.signal.aborted) return lease;
       await release(client, lease);
       throw asking.signal.reason;

@@ -1,14 +1,27 @@
 /** The daemon as the plugin sees it: what it is asked, and its refusals in the words of the plugin. */
+import { resolve } from 'node:path';
 import { CNI_CODE, CniError } from '@heddle/cni';
 import type { AttachmentCall, BaseCall } from '@heddle/cni/plugin';
 import { askDaemon, DhcpError, type LeaseOwner, type Question, UnattendedLeases } from '@heddle/dhcp';
-import { type DhcpConfig, socketPathOf } from './config.ts';
+import { type DhcpConfig, providedOptions, requestedOptions, socketPathOf } from './config.ts';
 import type { Places } from './places.ts';
 
 /** Whose lease a call is about. */
 export function ownerOf({ attachment }: AttachmentCall<DhcpConfig>): LeaseOwner {
   const { network, containerID, ifName } = attachment;
   return { network, containerID, ifName };
+}
+
+/** What a lease is asked for with. */
+export function requestOf(call: AttachmentCall<DhcpConfig>) {
+  const { config, netnsPath, cniArgs } = call;
+  return {
+    owner: ownerOf(call),
+    // The daemon has another working directory.
+    netns: resolve(netnsPath),
+    provide: providedOptions(config, cniArgs),
+    parameters: requestedOptions(config),
+  };
 }
 
 /**
@@ -87,6 +100,7 @@ function isUnreachable(error: unknown): boolean {
 const CALLS: Readonly<Record<Question['ask'], string>> = {
   greet: 'DHCP.Greet',
   acquire: 'DHCP.Allocate',
+  adopt: 'DHCP.Adopt',
   find: 'DHCP.Find',
   release: 'DHCP.Release',
   list: 'DHCP.List',
