@@ -24,6 +24,7 @@ process.exitCode = await heddle(process.argv.slice(2), {
   stdout: sink(process.stdout),
   stderr: sink(process.stderr),
   isInteractive: process.stdin.isTTY === true,
+  isRoot: process.geteuid?.() === 0,
   places: {
     ...DEFAULT_PLACES,
     programDirs: [besides('build/plugins')],

@@ -46,8 +46,10 @@ namespace's path, so either can delete what the other added. What differs:
 - \`CNI_PATH\` and the directory of networks have defaults.
 - A bare name as NETNS is one of \`ip netns\`, not a file in the working directory (write \`./name\` for that).
 - \`gc\` and \`status\` do not need NETNS, which neither looks at.
-- \`add\` takes down again what a failed attempt set up. \`del\` runs the configuration that \`add\` ran, and goes on past a plugin
-  that fails. \`gc\` can be told what to keep.
+- \`add\` refuses what is attached already, and takes down again what a failed attempt set up. \`del\` runs the
+  configuration that \`add\` ran, and goes on past a plugin that fails. \`gc\` can be told what to keep.
+- \`check\` refuses what is not attached. \`status\` looks for the plugins of older networks, which have no such verb.
+- Configuration and capability arguments that have no effect are warned of.
 - A command line that is not understood ends with 2, and says what is wrong in two lines.`;
 
 function commandTable(): string {

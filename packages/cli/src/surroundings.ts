@@ -54,6 +54,7 @@ export interface Surroundings {
   readonly stderr: TextSink;
   /** Whether stdin is a terminal, whose signals reach the whole foreground at once. */
   readonly isInteractive: boolean;
+  readonly isRoot: boolean;
   readonly places: Places;
   /** Milliseconds since the epoch. */
   readonly now: () => number;

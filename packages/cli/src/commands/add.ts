@@ -1,6 +1,8 @@
 import { stringifyResult } from '@heddle/cni';
 import { defineCommand } from '../command.ts';
-import { networkOf, runtimeOf } from '../request/runtime.ts';
+import { withPlaces } from '../network/refused-config.ts';
+import { mustBeNew } from '../request/attached.ts';
+import { networkOf, runtimeOf, warnOfNetwork } from '../request/runtime.ts';
 import { attachmentOf } from '../request/sandbox.ts';
 import { ATTACHMENT_PARAMETERS, type CallFlags, ENVIRONMENT_NOTE } from './attachment-flags.ts';
 
@@ -11,7 +13,8 @@ export const addCommand = defineCommand<CallFlags, [string, string]>({
   brief: 'attach a namespace to a network',
   about: [
     'Runs the plugins of NETWORK one after the other, as a container runtime does for a new container, and prints the ' +
-      'CNI result. What a failed attempt set up is taken down again.',
+      'CNI result. What a failed attempt set up is taken down again. Warns of members of the configuration and of ' +
+      'capability arguments that have no effect.',
     ENVIRONMENT_NOTE,
   ],
   examples: [
@@ -35,7 +38,10 @@ type Output = Result;`,
   async run(cli, flags, network, netns) {
     const list = networkOf(cli, network);
     const attachment = attachmentOf(cli, netns, flags);
-    const result = await runtimeOf(cli, flags).add(list, attachment, { undoOnFailure: true });
+    const runtime = runtimeOf(cli, flags);
+    mustBeNew(runtime, attachment, { network, netns });
+    warnOfNetwork(cli, list, attachment);
+    const result = await withPlaces(list, () => runtime.add(list, attachment, { undoOnFailure: true }));
     // As cnitool prints it; only a terminal wants the line to end.
     cli.stdout.write(`${stringifyResult(result, result.cniVersion)}${cli.stdout.isTerminal ? '\n' : ''}`);
     return undefined;

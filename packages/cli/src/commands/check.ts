@@ -1,5 +1,7 @@
 import { defineCommand } from '../command.ts';
+import { withPlaces } from '../network/refused-config.ts';
 import { emit } from '../output/emit.ts';
+import { mustBeAttached } from '../request/attached.ts';
 import { networkOf, runtimeOf } from '../request/runtime.ts';
 import { attachmentOf } from '../request/sandbox.ts';
 import { ATTACHMENT_PARAMETERS, type CallFlags, ENVIRONMENT_NOTE } from './attachment-flags.ts';
@@ -27,7 +29,10 @@ export const checkCommand = defineCommand<CallFlags, [string, string]>({
   parameters: ATTACHMENT_PARAMETERS,
   async run(cli, flags, network, netns) {
     const attachment = attachmentOf(cli, netns, flags);
-    await runtimeOf(cli, flags).check(networkOf(cli, network), attachment);
+    const list = networkOf(cli, network);
+    const runtime = runtimeOf(cli, flags);
+    mustBeAttached(runtime, attachment, { network, netns });
+    await withPlaces(list, () => runtime.check(list, attachment));
     const { containerID, ifName } = attachment;
     emit(cli, flags, () => ({ network, containerID, ifName, netns: attachment.netns }));
     return undefined;

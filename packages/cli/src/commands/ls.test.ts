@@ -59,11 +59,23 @@ describe('heddle ls', () => {
 
   test('can be narrowed to a network, and to what is not well', async () => {
     using lab = populated();
+    lab.write('net.d/10-other.conf', { cniVersion: '1.0.0', name: 'other', type: 'bridge' });
     assert.deepEqual(await lab.json(['ls', 'other']), { attachments: [] });
     const { stdout } = await lab.run(['ls', 'podnet', '--stale']);
     assert.deepEqual(
       stdout.match(/^podnet +\S+/gm)?.map((line) => line.split(/ +/)[1]),
       ['c2', 'c3'],
+    );
+  });
+
+  test('says when there is no such network', async () => {
+    using lab = populated();
+    lab.write('net.d/10-other.conf', { cniVersion: '1.0.0', name: 'other', type: 'bridge' });
+    const { exitCode, stderr } = await lab.run(['ls', 'otter']);
+    assert.equal(exitCode, 1);
+    assert.match(
+      stderr,
+      /^heddle: no net configuration with name "otter" in .*\n {2}hint: did you mean "other"\?/,
     );
   });
 

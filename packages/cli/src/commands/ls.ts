@@ -5,6 +5,7 @@ import { attachmentJson } from '../inventory/json.ts';
 import { formatAge } from '../output/age.ts';
 import { emit } from '../output/emit.ts';
 import { type Column, formatTable } from '../output/table.ts';
+import { networkOf } from '../request/runtime.ts';
 
 interface LsFlags extends CommonFlags, InventoryFlags {
   readonly stale?: boolean;
@@ -61,9 +62,10 @@ export const lsCommand = defineCommand<LsFlags, [string | undefined]>({
   },
   async run(cli, flags, network) {
     const { attachments } = await takeInventory(cli, flags);
-    const shown = attachments
-      .filter((each) => network === undefined || each.network === network)
-      .filter(({ state }) => flags.stale !== true || state !== 'attached');
+    const candidates = attachments.filter((each) => network === undefined || each.network === network);
+    // A network without attachments is one that is configured, or a slip of the pen.
+    if (network !== undefined && candidates.length === 0) networkOf(cli, network);
+    const shown = candidates.filter(({ state }) => flags.stale !== true || state !== 'attached');
     emit(
       cli,
       flags,

@@ -2,8 +2,9 @@ import { join } from 'node:path';
 import { SysError } from '@heddle/sys';
 import { type Cli, type CommonFlags, defineCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
+import { withPlaces } from '../network/refused-config.ts';
 import { CommandError, reportError } from '../output/report-error.ts';
-import { networkOf, RUNTIME_FLAGS, type RuntimeFlags, runtimeOf } from '../request/runtime.ts';
+import { networkOf, RUNTIME_FLAGS, type RuntimeFlags, runtimeOf, warnOfNetwork } from '../request/runtime.ts';
 import { attachmentOf } from '../request/sandbox.ts';
 import { runInside } from '../sandbox/command.ts';
 import { type FreshNetns, freshNetns } from '../sandbox/fresh-netns.ts';
@@ -82,14 +83,13 @@ type Event =
     using interruption = new Interruption(cli.signals);
     using netns = await namespaceFor(cli, name);
     const runtime = runtimeOf(cli, flags);
+    warnOfNetwork(cli, list, attachment);
     const tell = (event: object) => flags.output === 'json' && cli.stderr.write(`${JSON.stringify(event)}\n`);
     let exitCode: number = EXIT.RUN_FAILED;
     let isAttached = false;
     try {
-      const { ips = [] } = await runtime.add(list, attachment, {
-        undoOnFailure: true,
-        signal: interruption.signal,
-      });
+      const options = { undoOnFailure: true, signal: interruption.signal };
+      const { ips = [] } = await withPlaces(list, () => runtime.add(list, attachment, options));
       isAttached = true;
       const { containerID, ifName } = attachment;
       const addresses = ips.map(({ address }) => address);

@@ -89,6 +89,48 @@ describe('heddle add, check, del', () => {
     assert.equal((await lab.run(['add', 'podnet', 'blue'])).stderr, 'careful\n');
   });
 
+  test('refuse a second add, and say what comes first', async () => {
+    using lab = labWith();
+    await lab.run(['add', 'podnet', 'pod1']);
+    const { exitCode, stdout, stderr } = await lab.run(['add', 'podnet', 'pod1']);
+    assert.deepEqual({ exitCode, stdout }, { exitCode: 1, stdout: '' });
+    assert.equal(stderr, 'heddle: pod1 has an eth0 on podnet already; heddle del podnet pod1 first\n');
+    assert.equal((await lab.run(['add', 'podnet', 'pod1', '-i', 'net1'])).exitCode, 0);
+    const again = await lab.run(['add', 'podnet', 'pod1', '-i', 'net1']);
+    assert.match(again.stderr, /pod1 has a net1 on podnet already; heddle del podnet pod1 -i net1 first/);
+    assert.equal(lab.calls().length, 2);
+  });
+
+  test('check nothing that is not attached', async () => {
+    using lab = labWith();
+    const { exitCode, stderr } = await lab.run(['check', 'podnet', 'pod1']);
+    assert.equal(exitCode, 1);
+    assert.equal(stderr, 'heddle: pod1 is not attached to podnet\n  hint: heddle ls podnet shows who is\n');
+    assert.deepEqual(lab.calls(), []);
+  });
+
+  test('say how plugins pass over arguments that they do not know', async () => {
+    const refusal = `{"code":4,"msg":"ARGS: unknown args [\\"FOO=bar\\"]"}`;
+    using lab = labWith(
+      `[ $CNI_COMMAND = ADD ] && { echo '${refusal}'; exit 1; }\necho 'noop: ARGS: unknown args ["FOO=bar"]' >&2`,
+    );
+    const { stderr } = await lab.run(['add', 'podnet', 'blue'], { CNI_ARGS: 'FOO=bar' });
+    assert.equal(
+      stderr,
+      'heddle: plugin type="noop" failed (add): ARGS: unknown args ["FOO=bar"]\n' +
+        '  hint: IgnoreUnknown=1 in CNI_ARGS lets plugins pass over what they do not know\n',
+    );
+  });
+
+  test('say who may do it when it was not allowed', async () => {
+    using lab = labWith(`echo '{"code":5,"msg":"create link: EPERM"}'; exit 1`);
+    assert.doesNotMatch((await lab.run(['add', 'podnet', 'blue'])).stderr, /root/);
+    lab.isRoot = false;
+    const { stderr, stdout } = await lab.run(['add', 'podnet', 'blue', '-o', 'json']);
+    assert.match(stderr, /EPERM\n {2}hint: this needs root\n$/);
+    assert.deepEqual(JSON.parse(stdout).error.hints, ['this needs root']);
+  });
+
   test('delete what was added though its network is gone', async () => {
     using lab = labWith();
     await lab.run(['add', 'podnet', 'blue']);
@@ -121,6 +163,19 @@ describe('heddle status', () => {
     using lab = labWith();
     assert.deepEqual(await lab.run(['status', 'podnet', 'blue']), { exitCode: 0, stdout: '', stderr: '' });
     assert.deepEqual(await lab.json(['status', 'podnet']), { network: 'podnet', ready: true });
+  });
+
+  test('of an older version looks for the plugins, and asks for their versions', async () => {
+    using lab = labWith();
+    const plugins = [{ type: 'noop', ipam: { type: 'missing' } }];
+    lab.write('net.d/10-podnet.conflist', { ...NETWORK, cniVersion: '1.0.0', plugins });
+    assert.match((await lab.run(['status', 'podnet'])).stderr, /failed to find plugin "missing"/);
+    lab.stub('missing', ANSWERS);
+    assert.deepEqual(await lab.run(['status', 'podnet']), { exitCode: 0, stdout: '', stderr: '' });
+    lab.write('net.d/10-podnet.conflist', { ...NETWORK, cniVersion: '0.4.0', plugins });
+    const { exitCode, stderr } = await lab.run(['status', 'podnet']);
+    assert.equal(exitCode, 1);
+    assert.match(stderr, /plugin noop does not support config version "0\.4\.0"/);
   });
 
   test('tells why a plugin is not', async () => {

@@ -29,10 +29,14 @@ describe('a failure', () => {
     const printed = (debug: boolean) => {
       const parts: string[] = [];
       const sink = { write: (text: string) => void parts.push(text), isTerminal: false, isStyled: false };
-      reportError({ stdout: sink, stderr: sink }, new Error('oops', { cause: new Error('below') }), {
-        format: 'text',
-        debug,
-      });
+      reportError(
+        { stdout: sink, stderr: sink, isRoot: true },
+        new Error('oops', { cause: new Error('below') }),
+        {
+          format: 'text',
+          debug,
+        },
+      );
       return parts.join('');
     };
     assert.equal(printed(false), 'heddle: oops\n');

@@ -3,6 +3,7 @@ import { NetworkNotFoundError, toCniError } from '@heddle/cni';
 import { ErrorList, HeddleError } from '@heddle/errors';
 import { EXIT } from '../exit-codes.ts';
 import type { Surroundings } from '../surroundings.ts';
+import { adviceFor } from './advice.ts';
 
 /** How a failure is told. */
 export interface ReportOptions {
@@ -42,41 +43,49 @@ export class CommandError extends HeddleError {
 
 /** Tells a failure on stderr, with `-o json` on stdout too. Returns the exit code. */
 export function reportError(
-  { stdout, stderr }: Pick<Surroundings, 'stdout' | 'stderr'>,
+  { stdout, stderr, isRoot }: Pick<Surroundings, 'stdout' | 'stderr' | 'isRoot'>,
   error: unknown,
   { format, debug, exitCode = EXIT.FAILED }: ReportOptions,
 ): number {
-  stderr.write(errorText(error));
+  const advice = adviceFor(messagesOf(error), { isRoot });
+  stderr.write(errorText(error, advice));
   if (debug) stderr.write(stackOf(error));
-  if (format === 'json') stdout.write(failureJson(error));
+  if (format === 'json') stdout.write(failureJson(error, advice));
   return error instanceof CommandError ? error.exitCode : exitCode;
 }
 
 /** What `-o json` prints of a failure. */
-export function failureJson(error: unknown): string {
-  return `${JSON.stringify({ error: errorJson(error) }, null, 2)}\n`;
+export function failureJson(error: unknown, advice?: readonly string[]): string {
+  return `${JSON.stringify({ error: errorJson(error, advice) }, null, 2)}\n`;
 }
 
-/** The lines for people: each failure, then what can be done about it. */
-export function errorText(error: unknown): string {
+/** The lines for people: each failure, then what can be done about it, as it says itself and as `advice` does. */
+export function errorText(error: unknown, advice: readonly string[] = []): string {
   const messages = failures(error).map((each) => `heddle: ${each}\n`);
-  const hints = hintsOf(error).map((hint) => `  hint: ${hint}\n`);
+  const hints = [...hintsOf(error), ...advice].map((hint) => `  hint: ${hint}\n`);
   return [...messages, ...hints].join('');
 }
 
 /** The object for programs. */
-export function errorJson(error: unknown): ErrorJson {
+export function errorJson(error: unknown, advice: readonly string[] = []): ErrorJson {
   return {
     code: error instanceof HeddleError ? error.code : 'INTERNAL',
     cniCode: toCniError(error).cniCode,
     message: messageOf(error),
-    hints: hintsOf(error),
+    hints: [...hintsOf(error), ...advice],
     errors: error instanceof ErrorList ? failures(error) : [],
   };
 }
 
 function failures(error: unknown): readonly string[] {
   return error instanceof ErrorList ? error.errors.map(messageOf) : [messageOf(error)];
+}
+
+/** The messages of an error and of all that led to it. */
+function messagesOf(error: unknown): readonly string[] {
+  if (error instanceof ErrorList) return error.errors.flatMap(messagesOf);
+  const below = error instanceof Error && error.cause !== undefined ? messagesOf(error.cause) : [];
+  return [messageOf(error), ...below];
 }
 
 function messageOf(error: unknown): string {

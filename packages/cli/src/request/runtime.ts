@@ -2,6 +2,7 @@
 import type { NetworkConfigList } from '@heddle/cni';
 import { type Plugin, type PluginHost, serve } from '@heddle/cni/plugin';
 import {
+  type Attachment,
   FileLocks,
   inProcessExec,
   loadNetwork,
@@ -11,6 +12,8 @@ import {
   systemPluginHost,
 } from '@heddle/cni/runtime';
 import { PLUGINS } from '@heddle/plugins';
+import { unclaimedCapabilities } from '../network/unclaimed-capabilities.ts';
+import { unknownMembers } from '../network/unknown-members.ts';
 import type { Surroundings } from '../surroundings.ts';
 import { configDir, pluginPath } from './environment.ts';
 
@@ -67,6 +70,16 @@ export function networkOf(surroundings: Surroundings, name: string): NetworkConf
     warn(surroundings, `${hidden} has no effect: ${path} defines network "${name}" already`);
   }
   return list;
+}
+
+/** Warns of what is written for a network, or said of an attachment, and will have no effect. */
+export function warnOfNetwork(
+  surroundings: Surroundings,
+  list: NetworkConfigList,
+  { capabilityArgs = {} }: Pick<Attachment, 'capabilityArgs'> = {},
+): void {
+  const sentences = [...unknownMembers(list), ...unclaimedCapabilities(list, capabilityArgs)];
+  for (const sentence of sentences) warn(surroundings, sentence);
 }
 
 /** Tells something worth knowing that is no failure. */

@@ -24,6 +24,7 @@ export class CliLab implements Disposable {
   readonly signals = new TestSignals();
   /** Whether stdin is a terminal. */
   isInteractive = false;
+  isRoot = true;
   /** Whether stdout and stderr are terminals. */
   isTerminal = false;
   /** Milliseconds since the epoch. */
@@ -61,6 +62,7 @@ export class CliLab implements Disposable {
       stdout: { write: (text) => void out.push(text), isTerminal: this.isTerminal, isStyled: false },
       stderr: { write: (text) => void err.push(text), isTerminal: this.isTerminal, isStyled: false },
       isInteractive: this.isInteractive,
+      isRoot: this.isRoot,
       places: this.places,
       now: () => this.now,
       randomBytes: (count) => new Uint8Array(count).fill(0xab),
