@@ -122,7 +122,7 @@ export function isDisabled({ settings }: Namespace, link: LinkRecord): boolean {
 }
 
 function addPrefixRoute(namespace: Namespace, link: LinkRecord, address: AddressRecord): void {
-  if (!link.up || (address.flags & IFA_F.NOPREFIXROUTE) !== 0 || address.bits === 128) return;
+  if (!link.up || (address.flags & IFA_F.NOPREFIXROUTE) !== 0) return;
   const table = tableOf(namespace, link, RT_TABLE.MAIN);
   const metric = address.metric === 0 ? ADDRCONF_METRIC : address.metric;
   ensureRoute(namespace, kernelRoute(link, { dst: networkOf(address), type: 'unicast', table, metric }));

@@ -159,6 +159,16 @@ export const nftElementCases: readonly Case[] = [
     },
   },
   {
+    name: 'among pairs of intervals, a key stands for the element that it lies in',
+    async run({ host: { nft } }) {
+      const wide = inSet('policy', [P('10.0.0.0/8'), P('10.0.0.0/8')], { data: drop() });
+      await nft.commit([...PREPARED, add(wide)]);
+      await refused(nft.commit([delete_(inSet('policy', [P('11.0.0.0/8'), P('10.0.0.0/8')]))]), 'ENOENT');
+      await nft.commit([delete_(inSet('policy', [A('10.0.0.1'), P('10.1.0.0/16')]))]);
+      assert.deepEqual(await nft.elements({ ...T, set: 'policy' }), []);
+    },
+  },
+  {
     name: 'a set has room for so many; a flush empties it',
     async run({ host: { nft } }) {
       await nft.commit([...PREPARED, ...[1, 2].map((key) => add(inSet('marks', key, { data: key })))]);

@@ -5,6 +5,7 @@ import { NetlinkError } from '../../core/netlink-error.ts';
 import type { LinkSpec } from '../../link/changes.ts';
 import { openSession } from '../../session/session.ts';
 import { type Case, CONTRACT } from './index.ts';
+import { reasonToSkip } from './kernel-release.ts';
 
 /** A test for each of the chosen cases; those that need what the kernel lacks are skipped, and say so. */
 export async function testContract(isChosen: (each: Case) => boolean): Promise<void> {
@@ -21,6 +22,11 @@ export async function testContract(isChosen: (each: Case) => boolean): Promise<v
 function testCase({ name, needs = [], run }: Case, present: ReadonlySet<string>): void {
   const missing = needs.filter((each) => !present.has(each));
   test(name, async (t) => {
+    const old = reasonToSkip();
+    if (old !== undefined) {
+      t.skip(old);
+      return;
+    }
     if (missing.length > 0) {
       t.skip(`this kernel has no ${missing.join(', ')}`);
       return;

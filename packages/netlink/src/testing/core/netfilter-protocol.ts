@@ -5,6 +5,7 @@ import { NLM_F } from '../../core/header.ts';
 import type { Framed, Reply } from '../../core/message.ts';
 import { batchBegin, NFNL_MSG_BATCH, NFNL_SUBSYS, NFT_MSG } from '../../nft/codec/nfgenmsg.ts';
 import { flowHandlers } from '../conntrack/requests.ts';
+import { checkReachable } from '../nft/chain-checks.ts';
 import { CHANGES, describeGeneration, LISTINGS, QUERIES } from '../nft/requests.ts';
 import { Transaction } from '../nft/transaction.ts';
 import type { Namespace } from './namespace.ts';
@@ -39,8 +40,6 @@ function commit(
   intercept: Interceptor,
 ): void {
   if (begin === undefined) return;
-  const transaction = new Transaction(namespace.ruleset);
-  const refusals = new Map<Framed, Refusal>();
   try {
     checkGeneration(namespace, begin);
   } catch (error) {
@@ -48,6 +47,32 @@ function commit(
     replies.acknowledge(begin, error);
     return;
   }
+  let { transaction, refusals } = attempt(namespace, messages, intercept, false);
+  if (refusals.size === 0 && !isReachable(transaction)) {
+    ({ transaction, refusals } = attempt(namespace, messages, () => undefined, true));
+  }
+  for (const message of messages) {
+    const refusal = refusals.get(message);
+    if (refusal !== undefined) replies.acknowledge(message, refusal);
+    else if ((message.header.flags & NLM_F.ACK) !== 0) replies.acknowledge(message);
+  }
+  if (refusals.size > 0) return;
+  const before = namespace.ruleset;
+  namespace.ruleset = transaction.commit(before);
+  if (namespace.ruleset === before) return;
+  for (const told of [...transaction.told, describeGeneration(namespace.ruleset)]) {
+    namespace.notifier.publish('nft', told);
+  }
+}
+
+function attempt(
+  namespace: Namespace,
+  messages: readonly Framed[],
+  intercept: Interceptor,
+  isStrict: boolean,
+): { transaction: Transaction; refusals: ReadonlyMap<Framed, Refusal> } {
+  const transaction = new Transaction(namespace.ruleset, isStrict);
+  const refusals = new Map<Framed, Refusal>();
   for (const message of messages) {
     try {
       const { header, body } = message;
@@ -61,17 +86,17 @@ function commit(
       refusals.set(message, error);
     }
   }
-  for (const message of messages) {
-    const refusal = refusals.get(message);
-    if (refusal !== undefined) replies.acknowledge(message, refusal);
-    else if ((message.header.flags & NLM_F.ACK) !== 0) replies.acknowledge(message);
-  }
-  if (refusals.size > 0) return;
-  const before = namespace.ruleset;
-  namespace.ruleset = transaction.commit(before);
-  if (namespace.ruleset === before) return;
-  for (const told of [...transaction.told, describeGeneration(namespace.ruleset)]) {
-    namespace.notifier.publish('nft', told);
+  return { transaction, refusals };
+}
+
+/** Whether all rules that packets come to may be where they are. */
+function isReachable(transaction: Transaction): boolean {
+  try {
+    for (const table of transaction.touched()) checkReachable(table);
+    return true;
+  } catch (error) {
+    if (error instanceof Refusal) return false;
+    throw error;
   }
 }
 

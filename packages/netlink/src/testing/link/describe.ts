@@ -1,6 +1,5 @@
 /** A link as the message that tells of it. */
 import { encode } from '@heddle/wire';
-import { NLM_F } from '../../core/header.ts';
 import type { Reply } from '../../core/message.ts';
 import { RTM } from '../../core/rtm.ts';
 import { type LinkRequest, linkMessage } from '../../link/codec.ts';
@@ -12,7 +11,7 @@ import type { LinkRecord } from './record.ts';
 const IFF_LOWER_UP = 0x10000;
 
 /** IFF_* as users see them. */
-export function flagsOf(link: LinkRecord): number {
+function flagsOf(link: LinkRecord): number {
   let flags = kindOfLink(link).flags;
   if (link.promiscuous) flags |= IFF.PROMISC;
   if (link.allmulti) flags |= IFF.ALLMULTI;
@@ -62,13 +61,8 @@ export function describeLink(namespace: Namespace, link: LinkRecord, type: numbe
   return { type, flags: 0, body: encode(linkMessage, request) };
 }
 
-/** The same as part of a list. */
-export function listed(reply: Reply): Reply {
-  return { ...reply, flags: reply.flags | NLM_F.MULTI };
-}
-
 /** How many asked for all packets: the user, and a bridge that floods to more than one port. */
-export function promiscuityOf(namespace: Namespace, link: LinkRecord): number {
+function promiscuityOf(namespace: Namespace, link: LinkRecord): number {
   return Number(link.promiscuous) + Number(isFlooded(namespace, link));
 }
 

@@ -51,9 +51,3 @@ function above(below: Namespace, index: number): LinkAt[] {
   }
   return found;
 }
-
-/** Puts a changed link in the place of what it was. */
-export function putLink<L extends LinkRecord>(namespace: Namespace, link: L): L {
-  namespace.links.set(link.index, link);
-  return link;
-}

@@ -52,12 +52,8 @@ export interface SetRecord {
   readonly elements: Map<string, ElementRecord>;
 }
 
-/** An element. */
-export interface ElementRecord {
-  readonly item: WireElement;
-  /** Of an interval of a plain key: the first key behind it, absent for one that reaches up to the last. */
-  readonly behind?: Uint8Array;
-}
+/** An element; of a set of plain intervals, the start of one or its end, the first key that is behind it. */
+export type ElementRecord = WireElement;
 
 /** A named object: a counter. */
 export interface ObjectRecord {

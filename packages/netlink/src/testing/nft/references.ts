@@ -8,8 +8,8 @@ export function jumpOf(expression: Expression): string | undefined {
 }
 
 /** The chain that an element of a verdict map leads to. */
-export function jumpOfElement({ item }: ElementRecord): string | undefined {
-  return item.data?.verdict?.chain;
+export function jumpOfElement({ data }: ElementRecord): string | undefined {
+  return data?.verdict?.chain;
 }
 
 /** The set that an expression looks into. */
@@ -18,10 +18,10 @@ export function setOf(expression: Expression): string | undefined {
   return expression.expr === 'objref' ? expression.set : undefined;
 }
 
-/** Whether a chain is jumped to, from other chains or from elements. */
+/** Whether a chain is jumped to, from rules, its own included, or from elements. */
 export function isChainUsed(table: TableRecord, name: string): boolean {
   for (const chain of table.chains.values()) {
-    if (chain.attributes.name !== name && uses(chain.rules, (each) => jumpOf(each) === name)) return true;
+    if (uses(chain.rules, (each) => jumpOf(each) === name)) return true;
   }
   for (const set of table.sets.values()) {
     if (set.attributes.dataType !== VERDICT) continue;
@@ -41,7 +41,7 @@ export function isObjectUsed(table: TableRecord, name: string): boolean {
     if (uses(rules, (each) => each.expr === 'objref' && each.object === name)) return true;
   }
   for (const { elements } of table.sets.values()) {
-    for (const { item } of elements.values()) if (item.object === name) return true;
+    for (const { object } of elements.values()) if (object === name) return true;
   }
   return false;
 }

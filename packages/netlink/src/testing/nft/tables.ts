@@ -61,11 +61,7 @@ export function listTables(ruleset: Ruleset, { body }: ChangeRequest): Reply[] {
 }
 
 /** The message that describes a table. */
-export function describeTable(
-  table: TableRecord,
-  generation: number,
-  message: number = NFT_MSG.NEWTABLE,
-): Reply {
+function describeTable(table: TableRecord, generation: number, message: number = NFT_MSG.NEWTABLE): Reply {
   const { family, name, handle, flags, userdata } = table;
   const use = table.chains.size + table.sets.size + table.objects.size;
   const attributes = { name, flags, use, handle, ...(userdata && { userdata }) };

@@ -7,6 +7,11 @@ import { type Ruleset, type SetRecord, type TableRecord, tableKey } from './reco
 
 /** See the file's comment. */
 export class Transaction {
+  /**
+   * Whether each rule is followed from the hooks as it comes. The kernel does so at the end, and goes through a
+   * batch that fails there once more in this way, to find out which message is to blame.
+   */
+  readonly isStrict: boolean;
   /** What to tell those who listen, once it is over. */
   readonly told: Reply[] = [];
   /** The generation that its changes make. */
@@ -17,7 +22,8 @@ export class Transaction {
   readonly #copied = new Set<TableRecord>();
   #changed = false;
 
-  constructor(ruleset: Ruleset) {
+  constructor(ruleset: Ruleset, isStrict = false) {
+    this.isStrict = isStrict;
     this.generation = ruleset.generation + 1;
     this.#tables = new Map(ruleset.tables);
   }
@@ -55,6 +61,11 @@ export class Transaction {
   /** The tables of a family, or of all. */
   tables(family: NftFamily | 'unspec'): TableRecord[] {
     return [...this.#tables.values()].filter((table) => family === 'unspec' || table.family === family);
+  }
+
+  /** The tables that it made or had a copy of, and that are there. */
+  touched(): TableRecord[] {
+    return [...this.#tables.values()].filter((table) => this.#copied.has(table));
   }
 
   /** Notes that something was changed, and tells of it. */

@@ -76,7 +76,7 @@ export function removeHops(namespace: Namespace, family: Family, link: number, k
 }
 
 /** Whether all ways of a route are over this link. */
-export function isOnly({ hops }: RouteRecord, link: number): boolean {
+function isOnly({ hops }: RouteRecord, link: number): boolean {
   return hops.length > 0 && hops.every((hop) => hop.link === link);
 }
 
@@ -98,7 +98,7 @@ export function sameRoute(a: RouteRecord, b: RouteRecord): boolean {
 }
 
 /** The same ways in the same order. */
-export function sameHops(a: readonly HopRecord[], b: readonly HopRecord[]): boolean {
+function sameHops(a: readonly HopRecord[], b: readonly HopRecord[]): boolean {
   return a.length === b.length && a.every((hop, index) => sameHop(hop, b[index] as HopRecord));
 }
 
