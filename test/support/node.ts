@@ -16,6 +16,7 @@ import {
 } from '@heddle/cni/runtime';
 import { TestNetns } from '@heddle/plugins/testing';
 import { runInNetns } from '@heddle/sys';
+import { startAgent, THROUGH_AGENT } from './agent-lane.ts';
 
 /** A pod: a namespace, and what a runtime says about it. */
 export class Pod extends TestNetns {
@@ -31,10 +32,12 @@ export class Pod extends TestNetns {
 export class Node extends TestNetns {
   /** An empty directory of this node's own. */
   readonly directory = mkdtempSync(join(tmpdir(), 'heddle-node-'));
+  readonly #agent: Disposable;
 
   constructor() {
     super();
     this.run('ip', 'link', 'set', 'lo', 'up');
+    this.#agent = THROUGH_AGENT ? startAgent(this.handle, this.directory) : new DisposableStack();
   }
 
   /** Runs something in this node's namespace, synchronously; programs that it starts are born there. */
@@ -77,6 +80,7 @@ export class Node extends TestNetns {
   }
 
   override [Symbol.dispose](): void {
+    this.#agent[Symbol.dispose]();
     super[Symbol.dispose]();
     rmSync(this.directory, { recursive: true, force: true });
   }
