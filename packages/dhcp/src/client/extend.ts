@@ -12,41 +12,59 @@ export type Extension = Lease | 'refused' | undefined;
 
 /** Asks the server that gave the lease, until it is time to ask others. */
 export async function renew(client: Client, lease: Lease, signal: AbortSignal): Promise<Extension> {
+  const { link } = client;
   const way = { from: lease.prefix.addr, to: lease.server, deadline: lease.rebindAt, signal };
   try {
-    using channel = await client.link.openAddress(lease.prefix.addr);
-    return await ask(client, lease, { channel, ...way });
+    return await ask(client, lease, { open: () => link.openAddress(lease.prefix.addr), ...way });
   } catch (error) {
     if (!SysError.is(error)) throw error;
     client.log(`cannot ask ${lease.server} over the host's own IP: ${error.message}`);
   }
   // The address was moved away, its port is taken, or there is no route: to the neighbour known to lead there.
-  using channel = await client.link.openLink();
-  return await ask(client, lease, { channel, ...way, mac: lease.serverMac });
+  return await ask(client, lease, { open: () => link.openLink(), ...way, mac: lease.serverMac });
 }
 
 /** Asks every server that hears it, until the lease ends. */
-export async function rebind(client: Client, lease: Lease, signal: AbortSignal): Promise<Extension> {
-  using channel = await client.link.openLink();
-  const from = lease.prefix.addr;
-  return await ask(client, lease, { channel, from, to: EVERYBODY, deadline: lease.expiresAt, signal });
+export function rebind(client: Client, lease: Lease, signal: AbortSignal): Promise<Extension> {
+  const open = () => client.link.openLink();
+  return ask(client, lease, {
+    ...{ open, from: lease.prefix.addr, to: EVERYBODY, deadline: lease.expiresAt, signal },
+  });
 }
 
 interface Way extends Destination {
-  readonly channel: Channel;
+  readonly open: () => Promise<Channel>;
   readonly deadline: number;
   readonly signal: AbortSignal;
 }
 
-function ask(client: Client, lease: Lease, way: Way): Promise<Extension> {
-  const { channel, deadline, signal, ...destination } = way;
-  return exchange<Lease | 'refused'>(client, {
-    ...{ channel, destination, deadline, signal },
-    ask: (attempt) => extendLease(client, attempt, lease),
-    judge: (received, since) => judge(received, since, lease),
-    waits: halvingWaits(() => client.clock.now(), deadline),
-  });
+/**
+ * Hours may lie between two tries. An open channel would keep the namespace of a container that is gone for so long,
+ * so each try has one of its own, and finds out whether the interface is still there.
+ */
+async function ask(client: Client, lease: Lease, way: Way): Promise<Extension> {
+  const { clock } = client;
+  const { open, deadline, signal, ...destination } = way;
+  const began = clock.now();
+  for (const wait of halvingWaits(() => clock.now(), deadline)) {
+    const until = Math.min(clock.now() + wait, deadline);
+    if (clock.now() >= until) return undefined;
+    {
+      using channel = await open();
+      const answer = await exchange<Lease | 'refused'>(client, {
+        ...{ channel, destination, deadline, began, signal },
+        ask: (attempt) => extendLease(client, attempt, lease),
+        judge: (received, since) => judge(received, since, lease),
+        waits: [Math.min(wait, LONGEST_LISTENING)],
+      });
+      if (answer !== undefined) return answer;
+    }
+    await clock.sleep(until - clock.now(), signal);
+  }
+  return undefined;
 }
+
+const LONGEST_LISTENING = 30_000;
 
 function judge(received: Received, since: number, lease: Lease): Lease | 'refused' | undefined {
   const { options, yiaddr } = received.message;

@@ -216,6 +216,21 @@ test('a lease of an interface that is gone is not kept', async () => {
   assert.equal(run.end(), 'gone');
 });
 
+test('between tries nothing is open that would keep a namespace, so one that goes is noticed', async () => {
+  const server = new SimulatedServer({ leaseTime: 86_400 });
+  const run = await kept(server);
+  server.isUp = false;
+  await run.clock.pass(44_000_000);
+  assert.equal(run.state(), 'renewing');
+  assert.equal(run.link.open, 0);
+  await run.clock.pass(36_000_000);
+  assert.equal(run.state(), 'rebinding');
+  assert.equal(run.link.open, 0);
+  run.link.isGone = true;
+  await run.clock.pass(4_000_000);
+  assert.equal(run.end(), 'gone');
+});
+
 test('whoever oversleeps asks for the same address again', async () => {
   const server = new SimulatedServer();
   const clock = new VirtualClock();
