@@ -31,6 +31,8 @@ export interface LeaseStore {
   save(stored: StoredLease): void;
   /** @throws {DhcpError} DHCP_STORE */
   remove(owner: LeaseOwner): void;
+  /** Removes what a daemon that was killed left unfinished. @throws {DhcpError} DHCP_STORE */
+  tidy(): void;
 }
 
 /** The directory of the daemon of a socket: daemons that run side by side keep theirs apart. */
@@ -55,7 +57,7 @@ export function fileLeaseStore(directory: string, log: (message: string) => void
     }
   };
   return {
-    list: () => namesIn(directory).flatMap((name) => read(name) ?? []),
+    list: () => namesIn(directory, '.json').flatMap((name) => read(name) ?? []),
     find: (owner) => read(ownerFile(owner)),
     save(stored) {
       const path = join(directory, ownerFile(stored.owner));
@@ -68,6 +70,12 @@ export function fileLeaseStore(directory: string, log: (message: string) => void
     remove(owner) {
       const path = join(directory, ownerFile(owner));
       attempt(`remove the lease in ${path}`, () => rmSync(path, { force: true }));
+    },
+    tidy() {
+      for (const name of namesIn(directory, '.json.new')) {
+        const path = join(directory, name);
+        attempt(`remove the unfinished ${path}`, () => rmSync(path, { force: true }));
+      }
     },
   };
 }
@@ -96,9 +104,9 @@ function toJson({ identity, ...rest }: StoredLease): unknown {
   };
 }
 
-function namesIn(directory: string): readonly string[] {
+function namesIn(directory: string, ending: string): readonly string[] {
   try {
-    return readdirSync(directory).filter((name) => name.endsWith('.json'));
+    return readdirSync(directory).filter((name) => name.endsWith(ending));
   } catch (error) {
     if (isMissing(error)) return [];
     throw new DhcpError('DHCP_STORE', `list the leases in ${directory}: ${textOf(error)}`, { cause: error });

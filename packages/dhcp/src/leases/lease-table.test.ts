@@ -3,6 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { SysError } from '@heddle/sys';
 import { DhcpError } from '../dhcp-error.ts';
 import type { Place } from '../kernel/interface.ts';
 import { SimulatedLink } from '../testing/simulated-link.ts';
@@ -222,6 +223,20 @@ test('leases of interfaces that are gone, and of another run of the machine, are
   assert.match(machine.lines.at(-1) ?? '', /c2\/net1\/eth0: forgets .*: the machine restarted/);
 });
 
+test('a lease whose interface cannot be looked at just now is kept', async () => {
+  using machine = new Machine();
+  const { clock } = machine;
+  await clock.run(machine.table.acquire(request('c1'), signal));
+  await machine.table.stop();
+  const link = machine.link('/run/netns/c1-eth0');
+  link.check = () => Promise.reject(new SysError({ syscall: 'open', errnum: 23 }));
+  const table = machine.start();
+  await table.resume();
+  assert.equal(table.find(request('c1').owner)?.state, 'bound');
+  assert.equal(machine.files().length, 1);
+  assert.match(machine.lines.join(), /c1\/net1\/eth0: .*ENFILE/);
+});
+
 test('a lease whose interface goes is forgotten, one that is lost is not: CHECK wants to tell', async () => {
   using machine = new Machine();
   const { clock, table, server } = machine;
@@ -255,6 +270,7 @@ test('files that hold no lease are told of, and hurt nobody', async () => {
   await table.resume();
   assert.equal(table.list().length, 1);
   assert.equal(machine.lines.filter((line) => line.includes('holds no lease')).length, 2);
+  assert.deepEqual([...machine.files()].sort(), [name, 'cut.json', 'other.json'].sort());
 });
 
 test('a lease is good without its file', async () => {

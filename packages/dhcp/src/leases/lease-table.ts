@@ -106,9 +106,10 @@ export class LeaseTable {
     return [...this.#kept.values()].map(({ status }) => status);
   }
 
-  /** Goes on keeping the leases in the store whose interfaces are still there, and forgets the others. */
+  /** Goes on keeping the leases in the store, and forgets those whose interfaces are gone. */
   async resume(): Promise<void> {
     const { store, log } = this.#ports;
+    this.#tolerate(this.#ports, () => store.tidy());
     await Promise.all(
       store.list().map(async (stored) => {
         const { owner, place, identity, lease } = stored;
@@ -117,13 +118,18 @@ export class LeaseTable {
           if (stored.boot !== this.#ports.boot)
             throw new DhcpError('DHCP_INTERFACE_GONE', 'the machine restarted');
           await client.link.check();
-          client.log(`goes on with ${lease.prefix} from ${lease.server}`);
-          this.#keep(stored, client);
         } catch (error) {
           if (!(error instanceof HeddleError)) throw error;
-          log(`${ownerName(owner)}: forgets ${lease.prefix}: ${error.message}`);
-          this.#forget(owner);
+          if (DhcpError.is(error, 'DHCP_INTERFACE_GONE')) {
+            log(`${ownerName(owner)}: forgets ${lease.prefix}: ${error.message}`);
+            this.#forget(owner);
+            return;
+          }
+          // It may well be there, with an address that somebody has to keep.
+          client.log(error.message);
         }
+        client.log(`goes on with ${lease.prefix} from ${lease.server}`);
+        this.#keep(stored, client);
       }),
     );
   }
