@@ -7,7 +7,15 @@ import { join, resolve } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { buildStandalone, bundleContents } from './build-standalone.ts';
 
-/** What every call of every plugin loads may be from these. */
+const MAIN = 'packages/standalone/src/main.ts';
+/** What is loaded before anything is known of the call may be from these. */
+const ALLOWED_AT_START = [
+  /^packages\/standalone\/src\/(main|end|descriptors)\.ts$/,
+  /^packages\/plugins\/src\/catalogue\.ts$/,
+  /^packages\/cni\/src\/(index|versions|errors|codes|plugin\/(index|introduction))\.ts$/,
+  /^packages\/errors\/src\//,
+];
+/** What a call of a plugin loads may be from these. */
 const ALLOWED = [
   /^packages\/(errors|netaddr|wire|sys|netlink|cni|ipam|dataplane|plugins|standalone)\/src\//,
   /^packages\/dhcp\/src\/places\.ts$/,
@@ -22,37 +30,37 @@ describe('the plugins’ program', () => {
     program = resolve(buildStandalone(), 'heddle-cni');
   });
 
-  test('loads at its start only what every plugin needs', () => {
-    const modules = loadedAtStart();
-    assert.ok(modules.length > 50, `${modules.length} modules`);
-    assert.deepEqual(
-      modules.filter((path) => !ALLOWED.some((pattern) => pattern.test(path))),
-      [],
-    );
+  test('loads next to nothing before it knows what is asked', () => {
+    assert.deepEqual(others(loadedFor(MAIN), ALLOWED_AT_START), []);
+  });
+
+  test('loads for a call only what plugins need', () => {
+    for (const entry of entriesOfPlugins()) {
+      const modules = loadedFor(entry);
+      assert.ok(modules.length > 10, `${entry}: ${modules.length} modules`);
+      assert.deepEqual(others(modules, ALLOWED), [], entry);
+    }
   });
 
   test('holds nothing else than what plugins need, the client and the daemon of dhcp included', () => {
     const modules = Object.keys(bundleContents().inputs);
     const allowed = [...ALLOWED, /^packages\/dhcp\/src\//];
+    assert.deepEqual(others(modules, allowed), []);
     assert.deepEqual(
-      modules.filter(
-        (path) => !allowed.some((pattern) => pattern.test(path)) || /\/testing\/|\.test\.ts$/.test(path),
-      ),
+      modules.filter((path) => /\/testing\/|\.test\.ts$/.test(path)),
       [],
     );
   });
 
-  test('loads at its start only light modules of the runtime', () => {
-    const { inputs } = bundleContents();
-    const imported = loadedAtStart().flatMap((module) =>
-      (inputs[module]?.imports ?? []).flatMap(({ path, external, kind }) =>
-        external === true && kind !== 'dynamic-import' ? [path.replace(/^node:/, '')] : [],
-      ),
-    );
-    assert.deepEqual(
-      [...new Set(imported)].filter((name) => !ALLOWED_BUILTINS.includes(name)),
-      [],
-    );
+  test('loads for a call only light modules of the runtime', () => {
+    for (const entry of entriesOfPlugins()) {
+      const imported = loadedFor(entry).flatMap(builtinsOf);
+      assert.deepEqual(
+        [...new Set(imported)].filter((name) => !ALLOWED_BUILTINS.includes(name)),
+        [],
+        entry,
+      );
+    }
   });
 
   test('takes no notice of files in the directory that it is called in', () => {
@@ -86,17 +94,38 @@ describe('the plugins’ program', () => {
   });
 });
 
-/** The modules that the program loads before it looks at what is asked: all but those behind `import()`. */
-function loadedAtStart(): readonly string[] {
-  const { inputs } = bundleContents();
+function others(modules: readonly string[], allowed: readonly RegExp[]): readonly string[] {
+  return modules.filter((path) => !allowed.some((pattern) => pattern.test(path)));
+}
+
+/** What a call loads by `import()`: its plugins, and what serves them. */
+function entriesOfPlugins(): readonly string[] {
+  const entries = Object.values(bundleContents().outputs).flatMap(({ entryPoint = [] }) => entryPoint);
+  return entries.filter((entry) =>
+    /^packages\/plugins\/src\/[^/]+\/index\.ts$|\/serve-once\.ts$/.test(entry),
+  );
+}
+
+/** The modules that are loaded with an entry point, but for those behind a further `import()`. */
+function loadedFor(entry: string): readonly string[] {
+  const { outputs } = bundleContents();
   const seen = new Set<string>();
   const visit = (path: string): void => {
     if (seen.has(path)) return;
     seen.add(path);
-    for (const { path: next, external, kind } of inputs[path]?.imports ?? []) {
-      if (external !== true && kind !== 'dynamic-import') visit(next);
+    for (const { path: next, kind } of outputs[path]?.imports ?? []) {
+      if (kind !== 'dynamic-import' && next in outputs) visit(next);
     }
   };
-  visit('packages/standalone/src/main.ts');
-  return [...seen];
+  visit(Object.keys(outputs).find((path) => outputs[path]?.entryPoint === entry) ?? entry);
+  return [...seen].flatMap((path) => Object.keys(outputs[path]?.inputs ?? {}));
+}
+
+function builtinsOf(module: string): readonly string[] {
+  const { inputs } = bundleContents();
+  return (inputs[module]?.imports ?? []).flatMap(({ path, external, kind }) =>
+    external === true && kind !== 'dynamic-import' && !path.startsWith('.')
+      ? [path.replace(/^node:/, '')]
+      : [],
+  );
 }

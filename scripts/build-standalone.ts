@@ -6,15 +6,29 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The modules of the bundle, by path from the repository's root, with their sizes and what they import. */
+/** The modules of the program, by path from the repository's root, and the files that they were bundled into. */
 export interface BundleContents {
   readonly inputs: Readonly<Record<string, BundledModule>>;
+  readonly outputs: Readonly<Record<string, BundledFile>>;
 }
 
-/** One module. What it imports is `external` when the runtime brings it. */
+/** One module. What it imports is `external` when it is in another file, or when the runtime brings it. */
 export interface BundledModule {
-  readonly bytes: number;
-  readonly imports: readonly { readonly path: string; readonly kind: string; readonly external?: boolean }[];
+  readonly imports: readonly Import[];
+}
+
+/** One file inside the program, loaded as a whole. It has an entry point when an `import()` is what loads it. */
+export interface BundledFile {
+  readonly entryPoint?: string;
+  readonly inputs: Readonly<Record<string, unknown>>;
+  readonly imports: readonly Import[];
+}
+
+/** What is imported, by the name of the file, the module, or the module of the runtime. */
+export interface Import {
+  readonly path: string;
+  readonly kind: string;
+  readonly external?: boolean;
 }
 
 const OUT = 'build/plugins';
@@ -31,6 +45,9 @@ export function buildStandalone(): string {
       '--compile',
       '--minify',
       '--bytecode',
+      // Only the code of the plugin that is called, and of what it needs, is loaded.
+      '--format=esm',
+      '--splitting',
       // A plugin lives for milliseconds: compiling its functions costs more than it brings.
       '--compile-jit-policy=1000',
       '--conditions=source',

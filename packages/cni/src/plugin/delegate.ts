@@ -117,7 +117,7 @@ async function runDelegate(
   { ports, env, ...context }: DelegationContext,
 ): Promise<Result | undefined> {
   const path = ports.findPlugin(type, context.path);
-  const own = ports.inProcess?.(type, path);
+  const own = await ports.inProcess?.(type, path);
   if (own !== undefined) {
     // One that gets the same configuration, and delegates as that says, would never come to an end.
     if (kind !== undefined && own.kind !== kind) throw wrongKind(own, kind);

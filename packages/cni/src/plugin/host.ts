@@ -69,7 +69,7 @@ export interface PluginHost {
    */
   invoke(execution: PluginExecution): Promise<string>;
   /** The code of the binary at `path`, when that is one of ours: it then runs without a process. */
-  inProcess?(type: string, path: string): Plugin | undefined;
+  inProcess?(type: string, path: string): Plugin | undefined | Promise<Plugin | undefined>;
   /**
    * Waits until nobody else works on the attachment, in whatever process; the operation ends with the result's
    * disposal. Left out where nobody else can.

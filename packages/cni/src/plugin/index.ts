@@ -13,6 +13,7 @@ export type {
 } from './calls.ts';
 export { definePlugin, type Plugin, type PluginDefinition } from './definition.ts';
 export type { Clock, InflightPort, Operation, PluginExecution, PluginHost, Random } from './host.ts';
+export { aboutText, versionJson } from './introduction.ts';
 export {
   ALIAS_MAX,
   aliasTag,
@@ -31,13 +32,6 @@ export {
   tagKey,
 } from './owner.ts';
 export { memberOf } from './request.ts';
-export {
-  aboutText,
-  errorJson,
-  type PluginInvocation,
-  type PluginOutcome,
-  serve,
-  versionJson,
-} from './serve.ts';
+export { errorJson, type PluginInvocation, type PluginOutcome, serve } from './serve.ts';
 export { isAbsent, Teardown, UndoStack } from './undo.ts';
 export { ATTACHMENTS, VALID_ATTACHMENTS } from './valid-attachments.ts';

@@ -7,10 +7,10 @@ import { type Command, type Invocation, knownCommand, readEnvironment } from '..
 import { CniError, toCniError } from '../errors.ts';
 import { goJsonIndented } from '../go-json.ts';
 import { stringifyResult } from '../result-render.ts';
-import { CURRENT_VERSION } from '../versions.ts';
 import type { Plugin } from './definition.ts';
 import type { PluginHost } from './host.ts';
 import { inTurn } from './in-turn.ts';
+import { aboutText, versionJson } from './introduction.ts';
 import { checkVersion, type Request, readRequest } from './request.ts';
 import { runPlugin } from './run.ts';
 
@@ -60,16 +60,6 @@ export async function serve(
     if (isDefect(error)) warnings.push(error.stack ?? String(error));
     return done(errorJson(error, request?.cniVersion), 1);
   }
-}
-
-/** The answer to VERSION. */
-export function versionJson({ versions }: Plugin): string {
-  return JSON.stringify({ cniVersion: CURRENT_VERSION, supportedVersions: versions });
-}
-
-/** What a plugin says of itself when it is started by hand, on stderr. */
-export function aboutText({ type, about, versions }: Plugin): string {
-  return `CNI ${type} plugin (Heddle): ${about}\nCNI protocol versions supported: ${versions.join(', ')}\n`;
 }
 
 /** The error object for anything thrown, as plugins print it. */

@@ -33,7 +33,7 @@ export { FileLocks, type RuntimeLocks } from './locks.ts';
 export type { Network } from './network.ts';
 export type { Environment, TraceContext } from './plugin-environment.ts';
 export type { PluginExec, PluginOutput, PluginRun } from './plugin-exec.ts';
-export { type SystemPluginHostOptions, systemPluginHost } from './plugin-host.ts';
+export { type PluginTable, type SystemPluginHostOptions, systemPluginHost } from './plugin-host.ts';
 export type { PluginVersions, UnknownVersions } from './plugin-versions.ts';
 export {
   type CachedConfig,

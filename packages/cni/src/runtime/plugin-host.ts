@@ -11,6 +11,11 @@ import { InflightMarks } from './inflight.ts';
 import { ioFailure } from './io-failure.ts';
 import { definedVariables } from './plugin-environment.ts';
 
+/** Plugins by type; a table may have to load them. */
+export interface PluginTable {
+  get(type: string): Plugin | undefined | Promise<Plugin | undefined>;
+}
+
 /** What there is to say about this machine's surroundings. */
 export interface SystemPluginHostOptions {
   /**
@@ -19,7 +24,7 @@ export interface SystemPluginHostOptions {
    */
   readonly mode?: 'sync' | 'threaded';
   /** The plugins that may run without a process, and the executables that hold the same code. */
-  readonly own?: { readonly executables: readonly string[]; readonly plugins: ReadonlyMap<string, Plugin> };
+  readonly own?: { readonly executables: readonly string[]; readonly plugins: PluginTable };
   /** Where marks of running ADDs are kept. Default `/run/heddle/adding`. */
   readonly marks?: string;
   /** One operation at a time on an attachment. Default: whatever comes, for a caller that sees to it itself. */
