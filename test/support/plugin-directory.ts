@@ -11,14 +11,19 @@ import { THROUGH_AGENT } from './agent-lane.ts';
 
 /** Fills `directory` with our plugins, and returns it. */
 export function installPlugins(directory: string): string {
-  const program = resolve(buildStandalone(), 'heddle-cni');
+  if (THROUGH_AGENT) return installClient(directory);
   mkdirSync(directory, { recursive: true });
-  if (THROUGH_AGENT) {
-    // The client looks for the program beside itself.
-    symlinkSync(program, join(directory, 'heddle-cni'));
-    copyFileSync(buildShim(), join(directory, 'heddle-shim'));
-  }
-  const entry = THROUGH_AGENT ? 'heddle-shim' : program;
-  for (const type of PLUGINS.keys()) symlinkSync(entry, join(directory, type));
+  const program = resolve(buildStandalone(), 'heddle-cni');
+  for (const type of PLUGINS.keys()) symlinkSync(program, join(directory, type));
+  return directory;
+}
+
+/** The same with the agent's client in front of the program. */
+export function installClient(directory: string): string {
+  mkdirSync(directory, { recursive: true });
+  // The client looks for the program beside itself.
+  symlinkSync(resolve(buildStandalone(), 'heddle-cni'), join(directory, 'heddle-cni'));
+  copyFileSync(buildShim(), join(directory, 'heddle-shim'));
+  for (const type of PLUGINS.keys()) symlinkSync('heddle-shim', join(directory, type));
   return directory;
 }
