@@ -10,6 +10,22 @@ export function leavesBy({ link, nexthops }: Route, index: number): boolean {
   return nexthops === undefined ? link === index : nexthops.every((hop) => hop.link === index);
 }
 
+/**
+ * What of a route leaves by the link of that index. The kernel shows IPv6 routes of several interfaces to one destination
+ * as one route, but each interface has its own; of IPv4, a route of several ways is one, and nobody's.
+ */
+export function ownRoute(route: Route, index: number): readonly Route[] {
+  const { nexthops, ...rest } = route;
+  if (nexthops === undefined || route.family === 4) return leavesBy(route, index) ? [route] : [];
+  return nexthops
+    .filter((hop) => hop.link === index)
+    .map(({ gateway, via, link, onlink = false }) => ({
+      ...{ ...rest, link, onlink },
+      ...(gateway && { gateway }),
+      ...(via && { via }),
+    }));
+}
+
 /** The gateways of a route, of each of its ways. */
 export function gatewaysIn({ gateway, via, nexthops = [] }: Route): readonly Addr[] {
   return [{ gateway, via }, ...nexthops].flatMap((hop) => hop.gateway ?? hop.via ?? []);

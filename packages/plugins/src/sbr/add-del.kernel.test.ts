@@ -108,6 +108,27 @@ describe('ADD', () => {
     assert.ok(scene.routes(100).includes('default via 192.0.2.254 dev net1'));
   });
 
+  test('takes its way out of an IPv6 default route that another interface shares', async () => {
+    using scene = await SbrScene.create([{ address: 'fd02::5/64', gateway: 'fd02::1' }]);
+    scene.ip('address', 'add', 'fd01::5/64', 'dev', 'eth0', 'nodad');
+    scene.ip('-6', 'route', 'add', 'default', 'via', 'fd01::1', 'dev', 'eth0');
+    scene.ip('-6', 'route', 'append', 'default', 'via', 'fd02::1', 'dev', 'net1');
+    const ways = () =>
+      scene
+        .ip('-6', 'route')
+        .split('\n')
+        .map((line) => line.trim())
+        .sort();
+    const before = ways();
+    assert.match(before.join(), /nexthop via fd01::1 .*nexthop via fd02::1 /);
+    await assert.rejects(scene.lab.add(scene.request({ gateways: ['fd09::1'] })));
+    assert.deepEqual(ways(), before);
+    await scene.lab.add(scene.request());
+    assert.match(ways().join(), /default via fd01::1 dev eth0/);
+    assert.doesNotMatch(ways().join(), /fd02::/);
+    assert.ok(scene.routes(100).includes('default via fd02::1 dev net1'));
+  });
+
   test('no gateway at all is warned of (containernetworking/plugins#654)', async () => {
     using scene = await SbrScene.create([{ address: '192.0.2.204/24' }]);
     const { stderr, exitCode } = await scene.lab.run({ ...scene.request(), command: 'ADD' });

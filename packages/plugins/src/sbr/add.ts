@@ -5,7 +5,7 @@ import { ROUTING_TABLES } from '@heddle/dataplane';
 import { Prefix } from '@heddle/netaddr';
 import { type Change, type KernelSession, NetlinkError, type Route } from '@heddle/netlink';
 import { withNetnsLock } from '../interface/netns-lock.ts';
-import { freeTables, leavesBy, MAIN_TABLE, onLinkFirst } from '../interface/route-tables.ts';
+import { freeTables, MAIN_TABLE, onLinkFirst, ownRoute } from '../interface/route-tables.ts';
 import { gatewaysOf, type SbrConfig } from './config.ts';
 import { type MainPlan, planMain, planSources, type SourcePlan, sourceRule } from './plan.ts';
 import { type Source, sourcesOf } from './sources.ts';
@@ -26,20 +26,33 @@ export async function add(call: Call): Promise<Result> {
 
 async function routeBySource(call: Call, sources: readonly Source[]): Promise<void> {
   const { config, container, ifName } = call;
-  const { index } = await container.links.get(ifName);
+  const { index, master } = await container.links.get(ifName);
   const { table } = config;
   if (table !== undefined) return addRules(call, sources, table);
   const all = await container.routes.list();
-  const routes = all.filter((route) => route.table === MAIN_TABLE && leavesBy(route, index));
+  const vrfTable = await vrfTableOf(container, master);
+  const routes = all
+    .filter(({ table }) => table === (vrfTable ?? MAIN_TABLE))
+    .filter(({ type }) => vrfTable === undefined || type === 'unicast')
+    .flatMap((route) => ownRoute(route, index));
   const used = new Set([...all, ...(await container.rules.list())].map((each) => each.table));
   const tables = freeTables(ROUTING_TABLES.sourceBased, sources.length, used);
-  const plans = planSources(sources, routes, index, { gateways: gatewaysOf(config), tables });
+  const options = { gateways: gatewaysOf(config), tables, isInVrf: vrfTable !== undefined };
+  const plans = planSources(sources, routes, index, options);
   for (const { source, routes } of plans) {
     if (routes.some(({ dst }) => dst.bits === 0)) continue;
     call.warn(`no gateway is known for ${source.prefix}: it reaches its own network only`);
   }
   await addTables(call, plans);
-  await changeMain(call, planMain(sources, routes, index, config.addSourceHints));
+  // A VRF's table is for its own interfaces only, and the VRF needs it.
+  if (vrfTable === undefined) {
+    await changeMain(call, planMain(sources, routes, index, config.addSourceHints));
+  }
+}
+
+async function vrfTableOf({ links }: KernelSession, master = 0): Promise<number | undefined> {
+  const { data } = (master === 0 ? undefined : await links.find(master)) ?? {};
+  return data?.kind === 'vrf' ? data.table : undefined;
 }
 
 /** Rules that are there already may be somebody else's. */

@@ -32,14 +32,20 @@ export function sourceRule({ prefix }: Source, table: number): RuleSpec {
 /**
  * The rules and tables.
  *
- * @param routes those of the main table that leave by the interface, and by nothing else
- * @param tables a free table for each source
+ * @param routes those of the interface, in the main table or its VRF's
+ * @param options.tables a free table for each source
+ * @param options.isInVrf whether the interface is in a VRF: its IPv4 addresses are only known to the VRF's table, and
+ *   the kernel takes them for preferred sources in no other
  */
 export function planSources(
   sources: readonly Source[],
   routes: readonly Route[],
   link: number,
-  { gateways, tables }: { readonly gateways: Gateways; readonly tables: readonly number[] },
+  {
+    gateways,
+    tables,
+    isInVrf = false,
+  }: { readonly gateways: Gateways; readonly tables: readonly number[]; readonly isInVrf?: boolean },
 ): readonly SourcePlan[] {
   return sources.map((source, index) => {
     const table = tables[index] ?? 0;
@@ -51,7 +57,7 @@ export function planSources(
     const hasDefault = copied.some(({ dst }) => dst.bits === 0);
     const own: RouteSpec[] =
       gateway === undefined || hasDefault ? [] : [{ dst: defaultOf(source), gateway, link, table }];
-    const all = [...copied.map((route) => ({ ...route, table })), ...own];
+    const all = [...copied.map((route) => ({ ...(isInVrf ? sourceless(route) : route), table })), ...own];
     return {
       source,
       rule: sourceRule(source, table),
@@ -99,6 +105,10 @@ function belongs(route: Route, { prefix }: Source, sources: readonly Source[]): 
   const anchors = [route.source, ...gatewaysIn(route)].filter((anchor) => anchor !== undefined);
   const isIn = (network: Prefix) => anchors.some((anchor) => network.contains(anchor));
   return anchors.length === 0 || isIn(prefix) || !sources.some((source) => isIn(source.prefix));
+}
+
+function sourceless({ source, ...route }: Route): RouteSpec {
+  return route.family === 6 ? { source, ...route } : route;
 }
 
 /** A default route by another way than is wanted. */
