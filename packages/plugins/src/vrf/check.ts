@@ -4,7 +4,7 @@ import type { CheckCall } from '@heddle/cni/plugin';
 import { Addr, Prefix } from '@heddle/netaddr';
 import type { Route } from '@heddle/netlink';
 import { type Findings, reportDrift, requirePrevResult } from '../interface/findings.ts';
-import { gatewaysIn } from '../interface/route-tables.ts';
+import { gatewaysIn, MAIN_TABLE } from '../interface/route-tables.ts';
 import type { VrfConfig } from './config.ts';
 import { type Vrf, vrfOf } from './device.ts';
 
@@ -22,7 +22,10 @@ export async function check({ config, container, ifName, prevResult }: Call): Pr
   const link = await container.links.find(ifName);
   if (link === undefined) return reportDrift([`link ${ifName} is missing`]);
   const isPort = link.master === vrf.index;
-  const routes = isPort ? await container.routes.list({ link: link.index, table: vrf.table }) : [];
+  // Before the interface came in, sbr may have given it tables of its own; in the main table a route is lost.
+  const routes = (isPort ? await container.routes.list({ link: link.index }) : []).filter(
+    (route) => route.table !== MAIN_TABLE,
+  );
   reportDrift([
     ...(device.up ? [] : [`VRF ${vrfname} should be up`]),
     ...(table === 0 || vrf.table === table

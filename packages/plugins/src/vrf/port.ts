@@ -70,7 +70,20 @@ async function restore(
     await unless(['EEXIST'], () => container.addresses.add(spec));
   }
   await awaitAddresses(container, link, isLasting);
-  for (const route of onLinkFirst(routes)) await unless(['EEXIST'], () => container.routes.append(route));
+  for (const route of onLinkFirst(routes)) await appendRoute(container, route);
+}
+
+/**
+ * Outside of the VRF's own table the kernel does not know the interface's IPv4 addresses any more, and refuses routes
+ * that prefer one of them; the others are as good.
+ */
+async function appendRoute({ routes }: KernelSession, { source, ...route }: Route): Promise<void> {
+  try {
+    await unless(['EEXIST'], () => routes.append({ source, ...route }));
+  } catch (error) {
+    if (source === undefined || route.family !== 4 || !NetlinkError.is(error, 'EINVAL')) throw error;
+    await unless(['EEXIST'], () => routes.append(route));
+  }
 }
 
 /** Addresses of the link alone the kernel makes itself, and those of routers have an end. */
