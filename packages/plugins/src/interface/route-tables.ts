@@ -6,7 +6,7 @@ import type { Route, RouteSpec } from '@heddle/netlink';
 export const MAIN_TABLE = 254;
 
 /** Whether a route leaves by the link of that index, and by no other. */
-export function leavesBy({ link, nexthops }: Route, index: number): boolean {
+function leavesBy({ link, nexthops }: Route, index: number): boolean {
   return nexthops === undefined ? link === index : nexthops.every((hop) => hop.link === index);
 }
 

@@ -46,6 +46,17 @@ describe('vrf: ADD', () => {
     await scene.lab.check(request);
   });
 
+  test('takes along its way of an IPv6 default route that another interface shares', async () => {
+    using scene = await VrfScene.create({ eth0: ['fd00::7/64'], eth1: ['fd01::7/64'] });
+    scene.ip('-6', 'route', 'add', 'default', 'via', 'fd00::1', 'dev', 'eth0');
+    scene.ip('-6', 'route', 'append', 'default', 'via', 'fd01::1', 'dev', 'eth1');
+    const request = scene.request('eth1', {}, [{ dst: '::/0' }]);
+    await scene.lab.add(request);
+    assert.deepEqual(await scene.routes(1), ['::/0 via fd01::1 dev eth1', 'fd01::/64 dev eth1']);
+    assert.deepEqual(await scene.routes(MAIN), ['::/0 via fd00::1 dev eth0', 'fd00::/64 dev eth0']);
+    await scene.lab.check(request);
+  });
+
   test('waits for no link-local address (containernetworking/plugins#1223)', async () => {
     using scene = await VrfScene.create({});
     const { session } = scene.container;

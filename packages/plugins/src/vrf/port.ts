@@ -6,7 +6,7 @@ import type { Address, KernelSession, Route } from '@heddle/netlink';
 import { NetlinkError } from '@heddle/netlink';
 import type { ContainerLink } from '../interface/apply-result.ts';
 import { awaitAddresses } from '../interface/await-addresses.ts';
-import { leavesBy, MAIN_TABLE, onLinkFirst } from '../interface/route-tables.ts';
+import { MAIN_TABLE, onLinkFirst, ownRoute } from '../interface/route-tables.ts';
 import type { Vrf } from './device.ts';
 
 /** What an interface has that does not come back by itself. */
@@ -22,9 +22,9 @@ export async function belongingsOf(container: KernelSession, link: number): Prom
   const routes = await container.routes.list({ link });
   return {
     addresses: addresses.filter(isLasting),
-    routes: routes.filter(
-      (route) => route.type === 'unicast' && leavesBy(route, link) && !TRANSIENT.has(route.protocol),
-    ),
+    routes: routes
+      .filter(({ type, protocol }) => type === 'unicast' && !TRANSIENT.has(protocol))
+      .flatMap((route) => ownRoute(route, link)),
   };
 }
 
