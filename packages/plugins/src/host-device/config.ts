@@ -24,7 +24,7 @@ export const hostDeviceConfig = v.object({
     v.object({
       deviceID: v.pipe(
         v.optional(busId, ''),
-        v.description('the device by its place on a bus, before all others'),
+        v.description('the device by its place on a bus, instead of `pciBusID`'),
       ),
     }),
   ),
