@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PLUGINS } from '@heddle/plugins';
 import { TestNetns } from '@heddle/plugins/testing';
+import { startAgent } from '../test/support/agent-lane.ts';
+import { installClient } from '../test/support/plugin-directory.ts';
 import { Driver } from './driver.ts';
 import { printTable } from './table.ts';
 
@@ -18,11 +20,12 @@ interface Contender {
   readonly node: TestNetns;
   readonly driver: Driver;
   readonly data: string;
+  readonly agent: Disposable | undefined;
   readonly add: number[];
   readonly del: number[];
 }
 
-/** Measures each chain with ours and with the references. */
+/** Measures each chain with the agent, with the program alone, and with the references. */
 export async function attachments(
   heddle: string,
   references: readonly { name: string; directory: string }[],
@@ -30,10 +33,15 @@ export async function attachments(
 ): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'heddle-bench-bin-'));
   for (const type of PLUGINS.keys()) symlinkSync(heddle, join(directory, type));
+  const client = installClient(mkdtempSync(join(tmpdir(), 'heddle-bench-client-')));
   for (const chain of chains().filter(({ plugins }) =>
     plugins.every(({ type }) => PLUGINS.has(String(type))),
   )) {
-    const contenders = [{ name: 'heddle', directory }, ...references].map(start);
+    const contenders = [
+      { name: 'heddle: client and agent', directory: client, withAgent: true },
+      { name: 'heddle: program alone', directory },
+      ...references,
+    ].map(start);
     for (let round = -2; round < rounds; round++) {
       for (const contender of contenders) await attachOnce(contender, chain, round);
     }
@@ -41,13 +49,14 @@ export async function attachments(
       const [ours, ...others] = contenders.map((each) => ({ name: each.name, milliseconds: each[verb] }));
       if (ours !== undefined) printTable(`${verb.toUpperCase()}: ${chain.title}`, ours, others);
     }
-    for (const { node, driver, data } of contenders) {
+    for (const { node, driver, data, agent } of contenders) {
+      agent?.[Symbol.dispose]();
       driver[Symbol.dispose]();
       node[Symbol.dispose]();
       rmSync(data, { recursive: true });
     }
   }
-  rmSync(directory, { recursive: true });
+  for (const each of [directory, client]) rmSync(each, { recursive: true });
 }
 
 function chains(): readonly Chain[] {
@@ -55,6 +64,16 @@ function chains(): readonly Chain[] {
   const ports = [8080, 8443].map((hostPort) => ({ hostPort, containerPort: hostPort, protocol: 'tcp' }));
   return [
     { title: 'bridge + host-local', plugins: [bridge] },
+    {
+      title: 'bridge (masquerading) + host-local, portmap of two ports, firewall, bandwidth, tuning',
+      plugins: [
+        { ...bridge, ipMasq: true },
+        { type: 'portmap', runtimeConfig: { portMappings: ports } },
+        { type: 'firewall' },
+        { type: 'bandwidth', ingressRate: 1e8, ingressBurst: 1e7, egressRate: 1e8, egressBurst: 1e7 },
+        { type: 'tuning', mtu: 1400 },
+      ],
+    },
     {
       title: 'bridge (masquerading) + host-local + portmap of two ports',
       plugins: [
@@ -65,11 +84,20 @@ function chains(): readonly Chain[] {
   ];
 }
 
-function start({ name, directory }: { name: string; directory: string }): Contender {
+function start({
+  name,
+  directory,
+  withAgent = false,
+}: {
+  name: string;
+  directory: string;
+  withAgent?: boolean;
+}): Contender {
   const node = new TestNetns();
   node.run('ip', 'link', 'set', 'lo', 'up');
   const data = mkdtempSync(join(tmpdir(), 'heddle-bench-data-'));
-  return { name, directory, node, data, driver: new Driver(node.handle), add: [], del: [] };
+  const agent = withAgent ? startAgent(node.handle, data) : undefined;
+  return { name, directory, node, data, agent, driver: new Driver(node.handle), add: [], del: [] };
 }
 
 /** One pod: ADD of the whole chain, then DEL. The first rounds, below zero, warm up and do not count. */
@@ -101,7 +129,7 @@ interface Call {
 
 async function call(contender: Contender, command: string, { plugin, prevResult, containerID, pod }: Call) {
   const { name, directory, driver, data } = contender;
-  const ipam = { type: 'host-local', dataDir: data, subnet: '10.77.0.0/16' };
+  const ipam = { type: 'host-local', dataDir: join(data, 'ipam'), subnet: '10.77.0.0/16' };
   const config = {
     cniVersion: '1.0.0',
     name: 'bench',
@@ -118,6 +146,7 @@ async function call(contender: Contender, command: string, { plugin, prevResult,
       CNI_IFNAME: 'eth0',
       CNI_PATH: directory,
       PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
+      HEDDLE_AGENT_SOCKET: join(data, 'agent.sock'),
     },
     stdin: JSON.stringify(config),
   });

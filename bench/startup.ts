@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { TestNetns } from '@heddle/plugins/testing';
+import { installClient } from '../test/support/plugin-directory.ts';
 import { Driver } from './driver.ts';
 import { printTable } from './table.ts';
 
@@ -16,6 +17,7 @@ export async function startup(
   using driver = new Driver(node.handle);
   const directory = mkdtempSync(join(tmpdir(), 'heddle-bench-bin-'));
   symlinkSync(heddle, join(directory, 'bridge'));
+  const client = installClient(join(directory, 'client'));
   const main = resolve('packages/standalone/src/main.ts');
   writeFileSync(
     join(directory, 'on-node'),
@@ -26,7 +28,8 @@ export async function startup(
     { mode: 0o755 },
   );
   const contenders = [
-    { name: 'heddle', program: join(directory, 'bridge') },
+    { name: 'heddle: client', program: join(client, 'bridge') },
+    { name: 'heddle: program', program: join(directory, 'bridge') },
     ...references.map(({ name, directory: bin }) => ({ name, program: join(bin, 'bridge') })),
     { name: 'heddle on Node, from source', program: join(directory, 'on-node') },
   ].map((contender) => ({ ...contender, milliseconds: [] as number[] }));
