@@ -4,7 +4,7 @@ import { decode, encode, i32, struct, u32 } from '@heddle/wire';
 import { AgentError } from './agent-error.ts';
 
 /** The fixed beginning; stdout and stderr follow. All in host order. */
-export const answerHeader = struct('heddle_response', {
+const answerHeader = struct('heddle_response', {
   magic: u32,
   verdict: u32,
   exitCode: i32,

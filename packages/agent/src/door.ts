@@ -74,7 +74,7 @@ export function handedDoor(descriptor: number): Door {
  *
  * @throws {AgentError} AGENT_SOCKET when the path is too long
  */
-export function unixAddress(path: string): Uint8Array {
+function unixAddress(path: string): Uint8Array {
   const name = Buffer.from(`${path}\0`);
   if (name.length > PATH_ROOM) {
     throw new AgentError(

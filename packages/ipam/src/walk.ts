@@ -30,7 +30,7 @@ export function nextFree(
 }
 
 /** Every address that the set can give out, once, beginning after `last`. */
-export function* addressesFrom(set: RangeSet, last: Addr | undefined): Generator<Addr> {
+function* addressesFrom(set: RangeSet, last: Addr | undefined): Generator<Addr> {
   const at = last === undefined ? undefined : rangeOf(set, last);
   const start = at === undefined ? 0 : set.indexOf(at);
   const rotated = [...set.slice(start), ...set.slice(0, start)];
