@@ -1,7 +1,8 @@
 /*
  * What the files of the addon share. Each function exported to JavaScript reads its arguments, makes one
  * system call (or one inseparable group of them) and returns a copy of the outcome: no memory is shared with
- * JavaScript past the end of a call. Meaning lives in TypeScript; here is only what must be C.
+ * JavaScript past the end of a call. Meaning lives in TypeScript; here is only what must be C, and the one
+ * computation (digest.c) that must be fast before a runtime has warmed up.
  *
  * All state hangs on the environment (main thread or worker), so several can load the addon.
  */
@@ -163,6 +164,7 @@ void hd_stop_lock_waits(struct hd_async *async);
 
 /* --- one registration per file ---------------------------------------------------------------------------- */
 
+void hd_register_digest(napi_env env, napi_value exports);
 void hd_register_files(napi_env env, napi_value exports);
 void hd_register_locks(napi_env env, napi_value exports);
 void hd_register_netns(napi_env env, napi_value exports);

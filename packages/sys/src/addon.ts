@@ -4,7 +4,6 @@
  */
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { SysError } from './sys-error.ts';
 
 /** The functions of `native/*.c`. Descriptors are numbers; a namespace of -1 is the caller's own. */
@@ -27,6 +26,8 @@ export interface Addon {
   inotifyCreate(): number;
   inotifyAdd(fd: number, path: string, mask: number): number;
   inotifyRemove(fd: number, descriptor: number): void;
+
+  sha512(bytes: Uint8Array): Uint8Array;
 
   flock(fd: number, operation: number): boolean;
   flockWait(fd: number, operation: number, done: (error?: SysError) => void): number;
@@ -97,8 +98,8 @@ const FILE = 'heddle_sys.node';
 /** In this package's build directory; beside a bundle; beside a single executable. */
 function locateAddon(): string {
   const candidates = [
-    fileURLToPath(new URL(`../build/${FILE}`, import.meta.url)),
-    fileURLToPath(new URL(`./${FILE}`, import.meta.url)),
+    join(import.meta.dirname, '..', 'build', FILE),
+    join(import.meta.dirname, FILE),
     join(executableDirectory(), FILE),
   ];
   const found = candidates.find((path) => existsSync(path));

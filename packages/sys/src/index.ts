@@ -1,4 +1,5 @@
 export { AF, IN, MSG, NETLINK, NETLINK_OPTION, O, SO, SOCK, SOL } from './constants.ts';
+export { sha512 } from './digest.ts';
 export { errnoName, errnoNumber, errnoText } from './errno.ts';
 export { Fd } from './fd.ts';
 export { fsync, linkFd, openFile, read, readFileIn, statfsMagic, write, writeFileIn } from './file.ts';

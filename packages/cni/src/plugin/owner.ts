@@ -3,7 +3,7 @@
  * because the kernel takes no alias in the message that creates a link; the alias then says the rest. Rules
  * and set elements carry a comment in the form that the reference's nftables backend writes.
  */
-import { createHash } from 'node:crypto';
+import { sha512 } from '@heddle/sys';
 import { parseCniArgsLeniently } from '../args.ts';
 import { type AttachmentId, attachmentKey } from '../attachment.ts';
 
@@ -162,7 +162,7 @@ export function aliasTag(alias: string | undefined): OwnerTag | undefined {
 const ALIAS_PREFIX = 'heddle:';
 
 function hash(text: string): string {
-  return createHash('sha512').update(text).digest('hex').slice(0, 16);
+  return sha512(text).slice(0, 16);
 }
 
 function cutBytes(text: string, size: number): string {

@@ -1,11 +1,9 @@
 /** The surroundings of a plugin on this machine: its kernel, its files, its processes. */
-import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { openSession } from '@heddle/netlink';
 import { openNetns } from '@heddle/sys';
 import type { Plugin, PluginHost } from '../plugin/index.ts';
 import type { AttachmentTurns } from './attachment-turns.ts';
-import { execPlugin } from './exec.ts';
 import { findPlugin } from './find.ts';
 import { InflightMarks } from './inflight.ts';
 import { ioFailure } from './io-failure.ts';
@@ -45,6 +43,8 @@ export function systemPluginHost(options: SystemPluginHostOptions = {}): PluginH
     openSession: (netns) => openSession({ netns, mode }),
     findPlugin: (type, path) => findPlugin(type, path).path,
     async invoke({ type, path, env, stdin }) {
+      // Most delegates are plugins of ours, which need no process.
+      const { execPlugin } = await import('./exec.ts');
       const { stdout, stderr } = await execPlugin({ type, path, env: definedVariables(env), stdin });
       if (stderr !== '') onStderr?.(stderr);
       return stdout;
@@ -56,7 +56,7 @@ export function systemPluginHost(options: SystemPluginHostOptions = {}): PluginH
     ...(turns !== undefined && { exclusive: (operation) => turns.take(operation) }),
     inflight: new InflightMarks(marks),
     clock: { now: () => Date.now() },
-    random: { bytes: (count) => new Uint8Array(randomBytes(count)) },
+    random: { bytes: (count) => crypto.getRandomValues(new Uint8Array(count)) },
   };
 }
 

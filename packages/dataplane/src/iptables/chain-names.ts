@@ -2,8 +2,8 @@
  * The names of the reference's iptables chains, so that Heddle and the reference take over from one another.
  * Source: reference plugins, pkg/utils (FormatChainName) and plugins/meta/portmap.
  */
-import { createHash } from 'node:crypto';
 import type { AttachmentId } from '@heddle/cni';
+import { sha512 } from '@heddle/sys';
 
 /** Chains that all port maps share. */
 export const SHARED_CHAIN = {
@@ -46,6 +46,5 @@ export function cutComment(text: string): string {
 const CHAIN_NAME_MAX = 28;
 
 function chainName(prefix: string, { network, containerID }: AttachmentId): string {
-  const hash = createHash('sha512').update(`${network}${containerID}`).digest('hex');
-  return `${prefix}${hash}`.slice(0, CHAIN_NAME_MAX);
+  return `${prefix}${sha512(`${network}${containerID}`)}`.slice(0, CHAIN_NAME_MAX);
 }

@@ -1,5 +1,4 @@
 /** The ruleset of a network namespace: listing and atomic changes — nft(8), linux/netfilter/nf_tables.h */
-import { constants } from 'node:os';
 import { decode, encode } from '@heddle/wire';
 import type { NetlinkClient } from '../core/client.ts';
 import type { Message, Reply } from '../core/message.ts';
@@ -201,8 +200,7 @@ export class Nft {
     );
     return planChanges(possible, (element, op) => {
       const set = sets.get(setKey(element));
-      if (set === undefined)
-        throw new NetlinkError(describeChange({ op, object: element }), constants.errno.ENOENT);
+      if (set === undefined) throw new NetlinkError(describeChange({ op, object: element }), ENOENT);
       return typesOfSet(set);
     });
   }
@@ -272,6 +270,8 @@ export class Nft {
     }
   }
 }
+
+const ENOENT = 2;
 
 /** How often a listing is repeated that another transaction came across. */
 const LIST_ATTEMPTS = 5;

@@ -2,10 +2,10 @@
  * The ifb device of an attachment: what the container sends goes through it, because the kernel can only make
  * packets wait where they leave a link. Its name is derived from the owner, and its alias says who that is.
  */
-import { createHash } from 'node:crypto';
 import { type AttachmentId, attachmentKey } from '@heddle/cni';
 import { isAliasOf } from '@heddle/cni/plugin';
 import type { KernelSession, Link } from '@heddle/netlink';
+import { sha512 } from '@heddle/sys';
 
 /** The device's name: `bwp` and twelve hex digits. */
 export function ifbName(attachment: AttachmentId): string {
@@ -34,5 +34,5 @@ export async function findReferenceIfb(
 }
 
 function nameFor(key: string): string {
-  return `bwp${createHash('sha512').update(key).digest('hex').slice(0, 12)}`;
+  return `bwp${sha512(key).slice(0, 12)}`;
 }
