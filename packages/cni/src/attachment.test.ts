@@ -80,6 +80,15 @@ test('interface names', () => {
   }
 });
 
+test('interface names that mean something else to the kernel', () => {
+  for (const name of ['eth%d', '%', 'all', 'default']) {
+    assert.deepEqual(
+      refusal(() => validateIfName(name)),
+      [4, 'interface name has a meaning of its own to the kernel', name],
+    );
+  }
+});
+
 test('the length of an interface name counts in bytes', () => {
   const tooLong = [4, 'interface name is too long', 'interface name should be less than 16 characters'];
   assert.deepEqual(

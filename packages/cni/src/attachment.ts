@@ -79,6 +79,9 @@ export function validateIfName(ifName: string): void {
     });
   }
   if (ifName === '.' || ifName === '..') throw new UsageError('interface name is . or ..');
+  if (ifName.includes('%') || ifName === 'all' || ifName === 'default') {
+    throw new UsageError('interface name has a meaning of its own to the kernel', { cniDetails: ifName });
+  }
   if (FORBIDDEN_IN_IFNAME.test(ifName)) {
     throw new UsageError('interface name contains / or : or whitespace characters');
   }
