@@ -4,7 +4,7 @@
  */
 import { copyOf } from './bytes.ts';
 import type { Codec, Input, Value, Window } from './codec.ts';
-import { u16 } from './numbers.ts';
+import { once } from './once.ts';
 import { WireError, within } from './wire-error.ts';
 import type { Writer } from './writer.ts';
 
@@ -62,22 +62,28 @@ export function attrs<const F extends AttributeFields>(
   name: string,
   fields: F,
 ): Codec<AttributesValue<F>, AttributesInput<F>> {
-  const declared = Object.entries(fields) as [string, Attribute<unknown, unknown>][];
-  const byId = new Map(declared.map(([key, attribute]) => [attribute.id, { key, attribute }]));
+  const declared = once(() => {
+    const all = Object.keys(fields).map((key) => ({
+      key,
+      attribute: fields[key] as Attribute<unknown, unknown>,
+    }));
+    return { all, byId: new Map(all.map((each) => [each.attribute.id, each])) };
+  });
   const codec: Codec<AttributesValue<F>, AttributesInput<F>> = {
     name,
     size: undefined,
     read(window, start, end) {
+      const { byId } = declared();
       const value: Record<string, unknown> = {};
       const unknown: UnknownAttribute[] = [];
       const later: { key: string; attribute: Attribute<unknown, unknown>; from: number; to: number }[] = [];
       let step = '';
       try {
-        for (const { id, from, to } of each(name, window, start, end)) {
+        forEach(name, window, start, end, (id, from, to) => {
           const known = byId.get(id);
           if (known === undefined) {
             unknown.push({ id, data: copyOf(window.bytes, from, to) });
-            continue;
+            return;
           }
           const { key, attribute } = known;
           step = key;
@@ -87,7 +93,7 @@ export function attrs<const F extends AttributeFields>(
             value[key] = attribute.kind === 'one' ? item : [...((value[key] as unknown[]) ?? []), item];
           }
           step = '';
-        }
+        });
         for (const { key, attribute, from, to } of later) {
           step = key;
           value[key] = attribute.codecFor(value).read(window, from, to);
@@ -100,14 +106,14 @@ export function attrs<const F extends AttributeFields>(
     },
     write(writer, value) {
       const given = value as Record<string, unknown>;
-      for (const [key, attribute] of declared) {
+      declared().all.forEach(({ key, attribute }) => {
         const field = given[key];
-        if (field === undefined) continue;
+        if (field === undefined) return;
         const payload = attribute.codecFor(given);
         for (const item of attribute.kind === 'many' ? (field as unknown[]) : [field]) {
           put(writer, attribute.id | (attribute.nested ? NLA_F_NESTED : 0), payload, item);
         }
-      }
+      });
       for (const { id, data } of value.unknown ?? []) put(writer, id, RAW, data);
     },
   };
@@ -196,14 +202,14 @@ function listOf<Out, In>(
     size: undefined,
     read(window, start, end) {
       const found: Out[] = [];
-      for (const { id, from, to } of each(name, window, start, end)) {
-        if (!wanted(id)) continue;
+      forEach(name, window, start, end, (id, from, to) => {
+        if (!wanted(id)) return;
         try {
           found.push(codec.read(window, from, to));
         } catch (error) {
           throw within(`[${found.length}]`, error);
         }
-      }
+      });
       return found;
     },
     write(writer, items) {
@@ -216,15 +222,22 @@ function listOf<Out, In>(
   return list;
 }
 
-function* each(name: string, window: Window, start: number, end: number) {
+/** A function, not a generator: until they are compiled, iterators take several times as long. */
+function forEach(
+  name: string,
+  window: Window,
+  start: number,
+  end: number,
+  visit: (id: number, from: number, to: number) => void,
+): void {
   let at = start;
   while (end - at >= HEADER) {
-    const length = u16.read(window, at, end);
-    const id = u16.read(window, at + 2, end) & NLA_TYPE_MASK;
+    const length = window.view.getUint16(at, LITTLE);
+    const id = window.view.getUint16(at + 2, LITTLE) & NLA_TYPE_MASK;
     if (length < HEADER || length > end - at) {
       throw new WireError(name, at, `has an attribute ${id} of ${length} bytes where ${end - at} are left`);
     }
-    yield { id, from: at + HEADER, to: at + length };
+    visit(id, at + HEADER, at + length);
     at += (length + 3) & ~3;
   }
   // The last attribute's padding may be cut off; anything else here is a broken message.

@@ -1,5 +1,6 @@
 /** Codecs made from other codecs. */
 import type { Codec, Input, Value } from './codec.ts';
+import { once } from './once.ts';
 
 /**
  * A fixed header followed, at the next multiple of four bytes, by attributes: the shape of every
@@ -62,9 +63,11 @@ export function oneOf<const M extends Readonly<Record<string, number>>>(
   codec: Codec<number>,
   names: M,
 ): Codec<(keyof M & string) | number> {
-  const byNumber = new Map(Object.entries(names).map(([name, number]) => [number, name as keyof M & string]));
+  const byNumber = once(
+    () => new Map(Object.entries(names).map(([name, number]) => [number, name as keyof M & string])),
+  );
   return mapped(codec, {
-    read: (number) => byNumber.get(number) ?? number,
+    read: (number) => byNumber().get(number) ?? number,
     write: (value) => (typeof value === 'number' ? value : (names[value] as number)),
   });
 }

@@ -30,14 +30,14 @@ export function struct<const F extends Fields>(
   name: string,
   fields: F,
 ): Codec<StructValue<F>, StructInput<F>> {
-  const layout: { key: string; codec: Codec<unknown, unknown>; offset: number }[] = [];
-  let size = 0;
-  for (const [key, codec] of Object.entries(fields) as [string, Codec<unknown, unknown>][]) {
+  const layout: { key: string; codec: Codec<unknown, unknown>; size: number; offset: number }[] = [];
+  let total = 0;
+  for (const key in fields) {
+    const codec = fields[key] as unknown as Codec<unknown, unknown>;
     if (codec.size === undefined) throw new TypeError(`struct ${name}: field ${key} has no fixed size`);
-    if (!PADS.has(codec)) layout.push({ key, codec, offset: size });
-    size += codec.size;
+    layout.push({ key, codec, size: codec.size, offset: total });
+    total += codec.size;
   }
-  const total = size;
   return {
     name,
     size: total,
@@ -46,10 +46,11 @@ export function struct<const F extends Fields>(
       const value: Record<string, unknown> = {};
       let key = '';
       try {
-        for (const field of layout) {
+        layout.forEach((field) => {
+          if (PADS.has(field.codec)) return;
           key = field.key;
           value[key] = field.codec.read(window, start + field.offset, start + total);
-        }
+        });
       } catch (error) {
         throw within(key, error);
       }
@@ -57,11 +58,11 @@ export function struct<const F extends Fields>(
     },
     write(writer, value) {
       const given = value as Record<string, unknown>;
-      for (const [key, codec] of Object.entries(fields) as [string, Codec<unknown, unknown>][]) {
+      layout.forEach(({ key, codec, size }) => {
         const field = given[key];
-        if (field === undefined) writer.reserve(codec.size as number);
+        if (field === undefined) writer.reserve(size);
         else codec.write(writer, field);
-      }
+      });
     },
   };
 }
