@@ -1,7 +1,7 @@
 import { currentNetns, type NetnsHandle } from '@heddle/sys';
 import { Addresses } from '../address/addresses.ts';
 import { Bridges } from '../bridge/bridges.ts';
-import { Conntrack } from '../conntrack/conntrack.ts';
+import type { Conntrack } from '../conntrack/conntrack.ts';
 import type { Change } from '../core/change.ts';
 import { NetlinkClient } from '../core/client.ts';
 import { NETLINK } from '../core/header.ts';
@@ -10,10 +10,11 @@ import type { Transport } from '../core/transport.ts';
 import { Links } from '../link/links.ts';
 import { Rtnetlink } from '../link/rtnetlink.ts';
 import { Neighbours } from '../neighbour/neighbours.ts';
-import { Nft } from '../nft/nft.ts';
+import type { Nft } from '../nft/nft.ts';
 import { Routes } from '../route/routes.ts';
 import { Rules } from '../rule/rules.ts';
 import { Qdiscs, TrafficClasses, TrafficFilters } from '../tc/traffic.ts';
+import { deferred } from './deferred.ts';
 import { kernelPackets, type Packets } from './packets.ts';
 import { kernelProcNet, type ProcNet } from './proc-net.ts';
 import { kernelSubscribe, type SubscribeOptions, type Subscription } from './subscription.ts';
@@ -140,8 +141,8 @@ export function sessionOver(ports: SessionPorts): KernelSession {
     qdiscs: new Qdiscs(kernel),
     classes: new TrafficClasses(kernel),
     filters: new TrafficFilters(kernel),
-    nft: new Nft(netfilter),
-    conntrack: new Conntrack(netfilter),
+    nft: deferred(async () => new (await import('../nft/nft.ts')).Nft(netfilter)),
+    conntrack: deferred(async () => new (await import('../conntrack/conntrack.ts')).Conntrack(netfilter)),
     sysctl: ports.sysctl,
     procNet: ports.procNet,
     packets,
