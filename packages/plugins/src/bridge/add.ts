@@ -1,7 +1,6 @@
 /** ADD: a veth pair between the container and the bridge, and with IPAM everything that layer 3 takes. */
 import { CURRENT_VERSION, type Interface, type IpConfig, type Result, type Route } from '@heddle/cni';
 import { type AddCall, ownerAlias } from '@heddle/cni/plugin';
-import { addSpoofCheck, removeSpoofCheck } from '@heddle/dataplane';
 import { Prefix } from '@heddle/netaddr';
 import type { Link } from '@heddle/netlink';
 import { announce, enableAnnouncements } from '../interface/announce.ts';
@@ -119,6 +118,7 @@ async function addGateway(
 }
 
 async function checkSources({ host, attachment, undo }: Call, pair: VethPair): Promise<void> {
+  const { addSpoofCheck, removeSpoofCheck } = await import('../interface/host-rules.ts');
   undo.push('remove the check of source addresses', () => removeSpoofCheck(host, attachment));
   await addSpoofCheck(host, attachment, { hostLink: pair.host.name, mac: pair.containerMac });
 }

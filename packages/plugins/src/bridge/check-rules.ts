@@ -1,7 +1,6 @@
 /** The part of CHECK that is about rules: masquerading, and the check of source addresses. */
 import type { Result } from '@heddle/cni';
 import type { CheckCall } from '@heddle/cni/plugin';
-import { checkSpoofCheck } from '@heddle/dataplane';
 import type { Link } from '@heddle/netlink';
 import type { Findings } from '../interface/findings.ts';
 import { findingsOf, masqueradeFindings } from '../interface/masquerade.ts';
@@ -24,6 +23,7 @@ async function spoofCheckFindings(
   if (!config.macspoofchk || inside?.parent === undefined || inside.mac === undefined) return [];
   const end = await host.links.find(inside.parent);
   if (end === undefined) return [];
+  const { checkSpoofCheck } = await import('../interface/host-rules.ts');
   const spoofing = { hostLink: end.name, mac: inside.mac };
   return findingsOf(() => checkSpoofCheck(host, attachment, spoofing));
 }

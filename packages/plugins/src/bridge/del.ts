@@ -3,7 +3,6 @@
  * what the reference's plugin of this name left. The bridge stays, as others may use it.
  */
 import { type DelCall, isAbsent } from '@heddle/cni/plugin';
-import { removeMasquerade, removeSpoofCheck } from '@heddle/dataplane';
 import { Prefix } from '@heddle/netaddr';
 import type { KernelSession } from '@heddle/netlink';
 import { forgetNeighbours } from '../interface/announce.ts';
@@ -25,10 +24,16 @@ export async function del(call: Call): Promise<void> {
   });
   if (hasIpam(config)) await teardown.step('release the addresses', () => call.ipam.del());
   if (config.macspoofchk) {
-    await teardown.step('remove the check of source addresses', () => removeSpoofCheck(host, attachment));
+    await teardown.step('remove the check of source addresses', async () => {
+      const { removeSpoofCheck } = await import('../interface/host-rules.ts');
+      await removeSpoofCheck(host, attachment);
+    });
   }
   if (config.ipMasq) {
-    await teardown.step('remove masquerading', () => removeMasquerade(host, attachment, prefixes));
+    await teardown.step('remove masquerading', async () => {
+      const { removeMasquerade } = await import('../interface/host-rules.ts');
+      await removeMasquerade(host, attachment, prefixes);
+    });
   }
   await teardown.step('forget the neighbours', () => forget(call, prefixes));
 }

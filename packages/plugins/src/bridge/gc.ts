@@ -1,6 +1,5 @@
 /** GC: takes down what belongs to attachments of this network that nobody knows any more. */
 import { aliasTag, type GcCall } from '@heddle/cni/plugin';
-import { gcMasquerade, gcSpoofCheck } from '@heddle/dataplane';
 import { type BridgeConfig, hasIpam } from './config.ts';
 
 /** See the file's comment. Links whose owner is another network's are left alone, and so are others' rules. */
@@ -17,6 +16,7 @@ export async function gc(call: GcCall<BridgeConfig>): Promise<void> {
       await teardown.step(`delete link ${name}`, () => host.links.delete(index));
     }
   });
+  const { gcMasquerade, gcSpoofCheck } = await import('../interface/host-rules.ts');
   await teardown.step('remove stale masquerading', () => gcMasquerade(host, call));
   await teardown.step('remove stale checks of source addresses', () => gcSpoofCheck(host, call));
   if (hasIpam(config)) await teardown.step('release stale addresses', () => call.ipam.gc());

@@ -1,7 +1,7 @@
 /** Masquerading as main plugins offer it: `ipMasq` and `ipMasqBackend` of the configuration. */
 import { bool, CniError, ConfigError, type Result } from '@heddle/cni';
 import type { AddCall, CheckCall } from '@heddle/cni/plugin';
-import { addMasquerade, checkMasquerade, type NatBackend, removeMasquerade } from '@heddle/dataplane';
+import type { NatBackend } from '@heddle/dataplane';
 import { HeddleError } from '@heddle/errors';
 import { Prefix } from '@heddle/netaddr';
 import * as v from 'valibot';
@@ -46,6 +46,7 @@ export async function masquerade(
   addresses: readonly PlannedAddress[],
 ): Promise<void> {
   const backend = masqueradeBackend(config);
+  const { addMasquerade, removeMasquerade } = await import('./host-rules.ts');
   const prefixes = addresses.map(({ prefix }) => prefix);
   undo.push('remove masquerading', () => removeMasquerade(host, attachment, prefixes));
   await addMasquerade(host, attachment, prefixes, { backend });
@@ -56,6 +57,7 @@ export async function masqueradeFindings(
   { config, host, attachment }: CheckCall<MasqueradeConfig>,
   result: Result,
 ): Promise<Findings> {
+  const { checkMasquerade } = await import('./host-rules.ts');
   const prefixes = (result.ips ?? []).map(({ address }) => Prefix.parse(address));
   const check = (backend: NatBackend) =>
     findingsOf(() => checkMasquerade(host, attachment, prefixes, { backend }));

@@ -1,6 +1,5 @@
 /** DEL: everything of the attachment is taken down, with or without its namespace, its result or the links. */
 import type { DelCall } from '@heddle/cni/plugin';
-import { removeMasquerade } from '@heddle/dataplane';
 import { findHostEnd } from '../interface/veth.ts';
 import type { PtpConfig } from './config.ts';
 
@@ -15,6 +14,9 @@ export async function del(call: DelCall<PtpConfig>): Promise<void> {
   });
   if (ipam.type !== '') await teardown.step('release the addresses', () => ipam.del());
   if (config.ipMasq) {
-    await teardown.step('remove masquerading', () => removeMasquerade(host, attachment));
+    await teardown.step('remove masquerading', async () => {
+      const { removeMasquerade } = await import('../interface/host-rules.ts');
+      await removeMasquerade(host, attachment);
+    });
   }
 }

@@ -1,6 +1,5 @@
 /** GC: takes down what belongs to attachments of this network that nobody knows any more. */
 import { aliasTag, type GcCall } from '@heddle/cni/plugin';
-import { gcMasquerade } from '@heddle/dataplane';
 import type { PtpConfig } from './config.ts';
 
 /** See the file's comment. Links and rules whose owner is another network's are left alone. */
@@ -15,6 +14,7 @@ export async function gc(call: GcCall<PtpConfig>): Promise<void> {
       await teardown.step(`delete link ${name}`, () => host.links.delete(index));
     }
   });
+  const { gcMasquerade } = await import('../interface/host-rules.ts');
   await teardown.step('remove stale masquerading', () => gcMasquerade(host, call));
   if (ipam.type !== '') await teardown.step('release stale addresses', () => ipam.gc());
 }
