@@ -69,9 +69,11 @@ export class Agent {
     this.#limits = { ...LIMITS, ...options.limits };
     this.#queue = queue;
     this.#budget = new Budget(this.#limits.unfinished);
+    const onLateFailure = (error: unknown) =>
+      this.#tell({ kind: 'trouble', what: 'delete a link that is gone', error });
     this.#shared = {
       ...{ plugins, marks },
-      sessions: new SessionPool(() => openSession(), this.#limits.idleSessions),
+      sessions: new SessionPool(() => openSession({ onLateFailure }), this.#limits.idleSessions),
       turns: new AttachmentTurns({
         queue,
         ...(turnsDirectory !== undefined && { directory: turnsDirectory }),

@@ -99,7 +99,7 @@ export class Links {
    * @throws {NetlinkError} ENODEV when there is none
    */
   delete(ref: LinkRef): Promise<void> {
-    return this.#kernel.apply(deleteLink(ref));
+    return this.#kernel.deleteLink(deleteLink(ref));
   }
 
   /**

@@ -1,6 +1,7 @@
 import { decode, encode } from '@heddle/wire';
 import { type Change, type LinkRef, labelOf } from '../core/change.ts';
 import type { NetlinkClient } from '../core/client.ts';
+import type { Message } from '../core/message.ts';
 import { NetlinkError } from '../core/netlink-error.ts';
 import { RTM } from '../core/rtm.ts';
 import { refOf } from './changes.ts';
@@ -8,17 +9,29 @@ import { linkMessage } from './codec.ts';
 import { RTEXT_FILTER } from './fields.ts';
 import { type Link, linkOf } from './link.ts';
 
+/** Carries out a request to delete a link. */
+export type DeleteLink = (message: Message) => Promise<void>;
+
 /** NETLINK_ROUTE with names: what all its objects are read and changed through. */
 export class Rtnetlink {
   readonly client: NetlinkClient;
+  readonly #deleteLink: DeleteLink | undefined;
 
-  constructor(client: NetlinkClient) {
+  /** @param deleteLink how to delete a link otherwise than by a request that is waited for */
+  constructor(client: NetlinkClient, deleteLink?: DeleteLink) {
     this.client = client;
+    this.#deleteLink = deleteLink;
   }
 
   /** Makes one change. */
   async apply(change: Change): Promise<void> {
     await this.client.request(await change(this.indexOf));
+  }
+
+  /** Deletes links. */
+  async deleteLink(change: Change): Promise<void> {
+    if (this.#deleteLink === undefined) await this.apply(change);
+    else await this.#deleteLink(await change(this.indexOf));
   }
 
   /** Makes several changes with one send. */

@@ -5,10 +5,12 @@ import type { Conntrack } from '../conntrack/conntrack.ts';
 import type { Change } from '../core/change.ts';
 import { NetlinkClient } from '../core/client.ts';
 import { NETLINK } from '../core/header.ts';
+import type { Message } from '../core/message.ts';
 import { type Mode, SocketTransport } from '../core/socket-transport.ts';
 import type { Transport } from '../core/transport.ts';
+import { deleteAnnounced } from '../link/announced-deletion.ts';
 import { Links } from '../link/links.ts';
-import { Rtnetlink } from '../link/rtnetlink.ts';
+import { type DeleteLink, Rtnetlink } from '../link/rtnetlink.ts';
 import { Neighbours } from '../neighbour/neighbours.ts';
 import type { Nft } from '../nft/nft.ts';
 import { Routes } from '../route/routes.ts';
@@ -75,6 +77,11 @@ export interface SessionOptions {
   readonly netns?: NetnsHandle | undefined;
   /** `sync`: inside the call, for a process that does one thing. `threaded`, the default: on other threads. */
   readonly mode?: Mode | undefined;
+  /**
+   * Has `links.delete` end as soon as the kernel announces that the link is gone; its acknowledgement comes tens of
+   * milliseconds later. Told of an error in an acknowledgement that nobody waits for any more.
+   */
+  readonly onLateFailure?: ((error: unknown) => void) | undefined;
 }
 
 /**
@@ -85,7 +92,7 @@ export interface SessionOptions {
  * for (const link of await session.links.list()) console.log(link.index, link.name);
  */
 export function openSession(options: SessionOptions = {}): KernelSession {
-  const { netns, mode = 'threaded' } = options;
+  const { netns, mode = 'threaded', onLateFailure } = options;
   let own: NetnsHandle | undefined;
   const transport = (protocol: number) => new SocketTransport({ protocol, netns, mode });
   return sessionOver({
@@ -100,6 +107,9 @@ export function openSession(options: SessionOptions = {}): KernelSession {
     procNet: kernelProcNet(() => netns),
     packets: (indexOf) => kernelPackets(() => netns, indexOf),
     subscribe: (options) => kernelSubscribe(netns, options),
+    ...(onLateFailure !== undefined && {
+      deleteLink: (message: Message) => deleteAnnounced(message, { netns, onLateFailure }),
+    }),
     close: () => own?.close(),
   });
 }
@@ -115,6 +125,8 @@ export interface SessionPorts {
   readonly procNet: ProcNet;
   readonly packets: (indexOf: Rtnetlink['indexOf']) => Packets;
   readonly subscribe: (options: SubscribeOptions) => Subscription;
+  /** How to delete a link otherwise than by a request that is waited for. */
+  readonly deleteLink?: DeleteLink | undefined;
   /** Called when the session is disposed of, after its transports were. */
   readonly close?: (() => void) | undefined;
 }
@@ -123,7 +135,7 @@ export interface SessionPorts {
 export function sessionOver(ports: SessionPorts): KernelSession {
   const route = new NetlinkClient(ports.route);
   const netfilter = new NetlinkClient(ports.netfilter);
-  const kernel = new Rtnetlink(route);
+  const kernel = new Rtnetlink(route, ports.deleteLink);
   const packets = ports.packets(kernel.indexOf);
   return {
     get netns() {

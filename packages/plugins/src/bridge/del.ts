@@ -17,11 +17,12 @@ export async function del(call: Call): Promise<void> {
   const { config, host, attachment, ifName, teardown } = call;
   const inside = await teardown.step(`open the namespace ${call.netnsPath}`, () => call.container);
   const prefixes = await prefixesOf(call, inside);
-  if (inside !== undefined) await teardown.step(`delete link ${ifName}`, () => inside.links.delete(ifName));
+  // With it goes the container's end, wherever that is.
   await teardown.step(`delete the host's end of ${ifName}`, async () => {
     const end = await findHostEnd(host, attachment);
     if (end !== undefined) await host.links.delete(end.index);
   });
+  if (inside !== undefined) await teardown.step(`delete link ${ifName}`, () => inside.links.delete(ifName));
   if (hasIpam(config)) await teardown.step('release the addresses', () => call.ipam.del());
   if (config.macspoofchk) {
     await teardown.step('remove the check of source addresses', async () => {
