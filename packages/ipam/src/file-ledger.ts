@@ -7,6 +7,7 @@ import {
   closeSync,
   constants,
   fstatSync,
+  ftruncateSync,
   linkSync,
   openSync,
   readdirSync,
@@ -14,6 +15,7 @@ import {
   renameSync,
   unlinkSync,
   writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { Addr } from '@heddle/netaddr';
@@ -55,6 +57,7 @@ export function fileLedger(directory: string, warn: (message: string) => void): 
       attempt(`read ${marker(index)}`, () => Addr.tryParse(readIfThere(marker(index))?.trim() ?? '')),
     remember(index, addr) {
       try {
+        if (overwritten(marker(index), addr.toString())) return;
         writeNew(draft, addr.toString());
         renameSync(draft, marker(index));
       } catch (error) {
@@ -117,6 +120,23 @@ function writeNew(path: string, content: string): void {
   // Never truncate what is there: a draft may be the second name of a reservation that was just linked.
   removed(path);
   writeFileSync(path, content, { flag: 'wx', mode: 0o600 });
+}
+
+/**
+ * Puts a short text into a file that is there. Putting another file in its place would have ext4 write that out first,
+ * for milliseconds; a marker that is cut short by a crash, on the other hand, only has the search begin elsewhere.
+ */
+function overwritten(path: string, content: string): boolean {
+  const done = ifThere(() => {
+    const fd = openSync(path, constants.O_WRONLY);
+    try {
+      ftruncateSync(fd, writeSync(fd, content, 0));
+    } finally {
+      closeSync(fd);
+    }
+    return true;
+  });
+  return done ?? false;
 }
 
 function linked(from: string, to: string): boolean {
