@@ -37,7 +37,7 @@ export function callHost(shared: SharedSurroundings, own: OwnSurroundings): Plug
     ...system,
     openNetns: (path) =>
       netns !== undefined && path === call.env['CNI_NETNS'] ? reopen(netns, path) : openNetns(path),
-    openSession: (inside) => (inside === undefined ? sessions.take() : openSession({ netns: inside})),
+    openSession: (inside) => (inside === undefined ? sessions.take() : openSession({ netns: inside })),
     // A DEL is done also for a caller that has gone.
     exclusive: (operation) => turns.take(operation, operation.command === 'DEL' ? undefined : caller),
     caller,
