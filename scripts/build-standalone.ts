@@ -37,6 +37,8 @@ const ADDON = 'packages/sys/build/heddle_sys.node';
 /** The directory that holds the program and the addon. */
 export function buildStandalone(): string {
   const program = join(OUT, 'heddle-cni');
+  // Several tests may find the program stale at once.
+  const unfinished = `${program}.${process.pid}`;
   mkdirSync(OUT, { recursive: true });
   if (isStale(program)) {
     const started = performance.now();
@@ -55,16 +57,16 @@ export function buildStandalone(): string {
       '--no-compile-autoload-dotenv',
       '--no-compile-autoload-bunfig',
       `--metafile=${OUT}/bundle.json`,
-      `--outfile=${program}.new`,
+      `--outfile=${unfinished}`,
       'packages/standalone/src/main.ts',
     ]);
-    renameSync(`${program}.new`, program);
+    renameSync(unfinished, program);
     console.log(`built ${program} in ${((performance.now() - started) / 1000).toFixed(1)} s`);
   }
   const beside = join(OUT, 'heddle_sys.node');
   if (!existsSync(beside) || statSync(beside).mtimeMs < statSync(ADDON).mtimeMs) {
-    copyFileSync(ADDON, `${beside}.new`);
-    renameSync(`${beside}.new`, beside);
+    copyFileSync(ADDON, `${beside}.${process.pid}`);
+    renameSync(`${beside}.${process.pid}`, beside);
   }
   return OUT;
 }
