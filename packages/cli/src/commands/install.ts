@@ -23,6 +23,8 @@ export const installCommand = defineCommand<InstallFlags, []>({
     "Never overwrites what is not Heddle's own: when something is in the way it says what, changes nothing and ends with " +
       `${EXIT.IN_THE_WAY}. It can be run again at any time, also to upgrade while plugins run: files are replaced whole, and the ` +
       'network comes last, when everything that it needs is there.',
+    'With --agent the links lead to a client of a few hundred kilobytes, which hands calls over to the agent and starts the ' +
+      'program only where no agent serves. Run without --agent, install leads them back.',
   ],
   examples: [
     { command: 'heddle install', what: 'makes this node ready for containers' },
@@ -77,6 +79,12 @@ export const installCommand = defineCommand<InstallFlags, []>({
         placeholder: 'prefix',
         variadic: true,
         optional: true,
+      },
+      agent: {
+        kind: 'boolean',
+        brief: 'have the plugins hand calls over to the agent, see heddle agent',
+        optional: true,
+        withNegated: false,
       },
       network: { kind: 'boolean', brief: 'write no first network', default: true },
       link: {

@@ -17,6 +17,7 @@ function situation(
     directory: DIR,
     program: content('program-2'),
     addon: content('addon-2', 0o644),
+    client: undefined,
     types: ['bridge', 'loopback'],
     record: EMPTY_RECORD,
     present: (path) => found[path] ?? { kind: 'nothing' },
@@ -55,6 +56,45 @@ describe('the plan of an installation', () => {
       'link loopback',
       `create ${NET}`,
     ]);
+  });
+
+  test("leads the links to the agent's client, and back", () => {
+    const client = content('client');
+    const withClient = { ...OLD, [`${DIR}/heddle-shim`]: { kind: 'file', sha256: 'client' } } as const;
+    const there = situation(OLD, { record: installed, client });
+    assert.deepEqual(stepsOf(planInstall(there)).slice(3, 6), [
+      'create heddle-shim',
+      'link bridge',
+      'link loopback',
+    ]);
+    const leading: Present = { kind: 'link', target: 'heddle-shim' };
+    const found: typeof OLD = { ...withClient, [`${DIR}/bridge`]: leading, [`${DIR}/loopback`]: leading };
+    const record = claiming(installed, `${DIR}/heddle-shim`, 'client');
+    const again = planInstall(situation(found, { record, client }));
+    assert.deepEqual(stepsOf(again).slice(3, 6), ['keep heddle-shim', 'keep bridge', 'keep loopback']);
+    const back = planInstall(situation(found, { record }));
+    assert.deepEqual(stepsOf(back).slice(3, 5), ['link bridge', 'link loopback']);
+    const names = ['bridge', 'loopback', 'heddle-cni', 'heddle-shim', 'heddle_sys.node'];
+    const gone = planUninstall({
+      directory: DIR,
+      record,
+      names,
+      present: (path) => found[path] ?? { kind: 'nothing' },
+    });
+    assert.deepEqual(
+      gone.steps.map(({ path }) => path.replace(`${DIR}/`, '')),
+      [
+        ...[
+          NET,
+          'bridge',
+          'loopback',
+          'heddle-shim',
+          'heddle-cni',
+          'heddle_sys.node',
+          '.heddle-install.json',
+        ],
+      ],
+    );
   });
 
   test('replaces its own older files, and leaves a network as it is', () => {

@@ -4,8 +4,8 @@
  * done at all.
  *
  * The order is part of the plan. Runtimes take a network's configuration as the sign that its plugins are
- * there, so it is written last and removed first; the program comes before the links to it, and the addon that
- * it loads before the program.
+ * there, so it is written last and removed first; the program comes before what leads to it, and the addon that it
+ * loads before the program.
  */
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -16,6 +16,8 @@ import { claiming, type InstallRecord, isClaimed, isClaimedLink, RECORD_NAME } f
 export const PROGRAM = 'heddle-cni';
 /** The addon that it loads from beside itself. */
 export const ADDON = 'heddle_sys.node';
+/** The client that hands calls over to the agent, and to the program where there is none. */
+export const CLIENT = 'heddle-shim';
 
 /** One step. `keep` and `skip` are told, but nothing is done: it is there already, or it is not wanted. */
 export type Step =
@@ -44,6 +46,8 @@ export interface InstallSituation {
   readonly directory: string;
   readonly program: Content;
   readonly addon: Content;
+  /** The agent's client, when the links are to lead there. */
+  readonly client: Content | undefined;
   /** The plugin types that get a link. */
   readonly types: readonly string[];
   readonly record: InstallRecord;
@@ -58,12 +62,13 @@ export interface InstallSituation {
 
 /** The plan for an installation. With nothing to do it only keeps. */
 export function planInstall(situation: InstallSituation): Plan {
-  const { version, directory, types, network, command, present } = situation;
+  const { version, directory, types, network, command, client, present } = situation;
   const at = (name: string) => join(directory, name);
   const files = [
     fileStep(situation, at(ADDON), situation.addon),
     fileStep(situation, at(PROGRAM), situation.program),
-    ...types.map((type) => linkStep(at(type), present(at(type)))),
+    ...(client === undefined ? [] : [fileStep(situation, at(CLIENT), client)]),
+    ...types.map((type) => linkStep(at(type), present(at(type)), client === undefined ? PROGRAM : CLIENT)),
     ...(command === undefined ? [] : [commandStep(situation, command)]),
     ...(network === undefined ? [] : [networkStep(situation, network)]),
   ];
@@ -98,8 +103,10 @@ export function planUninstall({ directory, record, present, names }: UninstallSi
     .map((name) => join(directory, name))
     .filter((path) => isOwnLink(present(path)))
     .toSorted();
-  // The program goes before the addon that it loads.
-  const programs = [PROGRAM, ADDON].map((name) => join(directory, name));
+  // The program goes before the addon that it loads, and after what starts it.
+  const programs = [CLIENT, PROGRAM, ADDON]
+    .filter((name) => names.includes(name))
+    .map((name) => join(directory, name));
   const inTheWay: string[] = [];
   const removals = [...networks, ...links, ...programs, ...commands].flatMap((path): readonly Step[] => {
     const found = present(path);
@@ -128,10 +135,12 @@ function fileStep({ record, present }: InstallSituation, path: string, content: 
     : { do: 'in-the-way', path };
 }
 
-function linkStep(path: string, found: Present): FileStep {
-  if (found.kind === 'nothing') return { do: 'link', path, target: PROGRAM };
-  return isOwnLink(found)
-    ? { do: 'keep', path, why: `it leads to ${PROGRAM} already` }
+function linkStep(path: string, found: Present, target: string): FileStep {
+  if (found.kind === 'link' && found.target === target) {
+    return { do: 'keep', path, why: `it leads to ${target} already` };
+  }
+  return found.kind === 'nothing' || isOwnLink(found)
+    ? { do: 'link', path, target }
     : { do: 'in-the-way', path };
 }
 
@@ -165,5 +174,5 @@ function isOwn(record: InstallRecord, path: string, found: Present): boolean {
 }
 
 function isOwnLink(found: Present): boolean {
-  return found.kind === 'link' && found.target === PROGRAM;
+  return found.kind === 'link' && (found.target === PROGRAM || found.target === CLIENT);
 }
