@@ -110,15 +110,17 @@ test('GC gives back what no attachment has any more', { skip }, async () => {
   using lab = new DhcpLab();
   const server = lab.dnsmasq();
   await lab.daemon();
+  // A network of its own: the mark of another test's ADD of a c1 would keep this one's lease.
+  const network = `gc${process.pid}`;
   const [one, two, other] = [lab.pod('c1'), lab.pod('c2'), lab.pod('c3')];
-  await lab.add({ pod: one });
-  await lab.add({ pod: two });
+  await lab.add({ pod: one, network });
+  await lab.add({ pod: two, network });
   await lab.add({ pod: other, network: 'net2' });
   const valid = [{ containerID: 'c2', ifname: 'eth0' }];
-  await lab.run('GC', { pod: one }, { 'cni.dev/valid-attachments': valid });
+  await lab.run('GC', { pod: one, network }, { 'cni.dev/valid-attachments': valid });
   await server.said('DHCPRELEASE');
-  await assert.rejects(lab.run('CHECK', { pod: one }), /no lease is kept/);
-  await lab.run('CHECK', { pod: two });
+  await assert.rejects(lab.run('CHECK', { pod: one, network }), /no lease is kept/);
+  await lab.run('CHECK', { pod: two, network });
   await lab.run('CHECK', { pod: other, network: 'net2' });
 });
 
