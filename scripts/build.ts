@@ -77,10 +77,12 @@ function buildPackage({ directory, manifest }: Package): void {
 }
 
 /** Loads what was built, as a user of the package does. */
-function imports({ manifest: { name, exports } }: Package): readonly string[] {
+function imports({ directory, manifest: { name, exports } }: Package): readonly string[] {
   return Object.keys(exports)
     .filter((entry) => !entry.endsWith('/testing'))
-    .map((entry) => `await import('${name}${entry.slice(1)}');`);
+    .flatMap((entry) => (entry.includes('*') ? globSync(entry, { cwd: directory }) : [entry]))
+    .map((entry) => `'${join(name, entry)}'`)
+    .map((entry) => `await import(${entry}${entry.endsWith(".json'") ? ", { with: { type: 'json' } }" : ''});`);
 }
 
 /** Like the project's own configuration, but it writes files and takes other packages as they are delivered. */
