@@ -82,7 +82,9 @@ function imports({ directory, manifest: { name, exports } }: Package): readonly 
     .filter((entry) => !entry.endsWith('/testing'))
     .flatMap((entry) => (entry.includes('*') ? globSync(entry, { cwd: directory }) : [entry]))
     .map((entry) => `'${join(name, entry)}'`)
-    .map((entry) => `await import(${entry}${entry.endsWith(".json'") ? ", { with: { type: 'json' } }" : ''});`);
+    .map(
+      (entry) => `await import(${entry}${entry.endsWith(".json'") ? ", { with: { type: 'json' } }" : ''});`,
+    );
 }
 
 /** Like the project's own configuration, but it writes files and takes other packages as they are delivered. */

@@ -1,7 +1,7 @@
 /** Where the agent and its callers meet, as it is compiled into the shim. */
 
 /** Its places on an ordinary machine; the shim and the agent look into these variables first. */
-export const AGENT_PLACES = {
+const AGENT_PLACES = {
   socket: { path: '/run/heddle/agent.sock', variable: 'HEDDLE_AGENT_SOCKET' },
   queue: { path: '/var/lib/heddle/queue', variable: 'HEDDLE_AGENT_QUEUE' },
 } as const;
