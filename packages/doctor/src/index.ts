@@ -1,0 +1,19 @@
+export { AUDIT_RULES } from './audit/rules.ts';
+export { exitCodeFor, FOUND_EXIT } from './exit-code.ts';
+export {
+  type Finding,
+  type Fix,
+  type Place,
+  SEVERITIES,
+  type Severity,
+  type TextEdit,
+  worst,
+} from './finding.ts';
+export { type GithubOptions, renderGithub } from './report/github.ts';
+export { type ReportJson, renderJson } from './report/json.ts';
+export { countWords, inOrder, type Report } from './report/report.ts';
+export { renderSarif, type SarifOptions } from './report/sarif.ts';
+export { renderText, type TextStyle } from './report/text.ts';
+export { found, type Rule, type Rules, ruleRegistry } from './rule.ts';
+export { RULES } from './rules.ts';
+export { parseSilences, type Silence, type Silenced, silence } from './silence.ts';

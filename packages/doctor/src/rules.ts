@@ -1,0 +1,6 @@
+/** The one registry of rules. */
+import { AUDIT_RULES } from './audit/rules.ts';
+import { type Rules, ruleRegistry } from './rule.ts';
+
+/** Every rule that there is, the likeliest causes first. */
+export const RULES: Rules = ruleRegistry([...AUDIT_RULES]);
