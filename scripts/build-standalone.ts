@@ -40,7 +40,7 @@ export function buildStandalone(): string {
   // Several tests may find the program stale at once.
   const unfinished = `${program}.${process.pid}`;
   mkdirSync(OUT, { recursive: true });
-  if (isStale(program)) {
+  if (isStale(program, 'scripts/build-standalone.ts')) {
     const started = performance.now();
     execFileSync(bunPath(), [
       'build',
@@ -63,12 +63,16 @@ export function buildStandalone(): string {
     renameSync(unfinished, program);
     console.log(`built ${program} in ${((performance.now() - started) / 1000).toFixed(1)} s`);
   }
-  const beside = join(OUT, 'heddle_sys.node');
-  if (!existsSync(beside) || statSync(beside).mtimeMs < statSync(ADDON).mtimeMs) {
-    copyFileSync(ADDON, `${beside}.${process.pid}`);
-    renameSync(`${beside}.${process.pid}`, beside);
-  }
+  putAddonInto(OUT);
   return OUT;
+}
+
+/** Puts the addon beside a program, unless it is there. */
+export function putAddonInto(directory: string): void {
+  const beside = join(directory, 'heddle_sys.node');
+  if (existsSync(beside) && statSync(beside).mtimeMs >= statSync(ADDON).mtimeMs) return;
+  copyFileSync(ADDON, `${beside}.${process.pid}`);
+  renameSync(`${beside}.${process.pid}`, beside);
 }
 
 /** What the bundle was made of. */
@@ -76,10 +80,11 @@ export function bundleContents(): BundleContents {
   return JSON.parse(readFileSync(join(OUT, 'bundle.json'), 'utf8')) as BundleContents;
 }
 
-function isStale(program: string): boolean {
+/** Whether a program that was built from all sources, by a script, is older than one of them. */
+export function isStale(program: string, script: string): boolean {
   if (!existsSync(program)) return true;
   const built = statSync(program).mtimeMs;
-  const sources = [...globSync('packages/*/src/**/*.ts'), 'package-lock.json', 'scripts/build-standalone.ts'];
+  const sources = [...globSync('packages/*/src/**/*.ts'), 'package-lock.json', script];
   return sources.some((path) => !path.endsWith('.test.ts') && statSync(path).mtimeMs > built);
 }
 

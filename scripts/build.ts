@@ -1,6 +1,7 @@
 /**
- * Builds everything that is delivered: the packages as JavaScript with their types (`packages/*\/dist`), and the
- * plugins' program with its addon and the agent's client (`build/plugins`), which `heddle install` puts in its place.
+ * Builds everything that is delivered: the packages as JavaScript with their types (`packages/*\/dist`), the plugins'
+ * program with its addon and the agent's client (`build/plugins`), which `heddle install` puts in its place, and the
+ * command and agent as one file (`build/heddle`), which `bin/heddle` runs.
  *
  *   node --conditions=source scripts/build.ts
  */
@@ -16,6 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { buildCommand } from './build-command.ts';
 import { buildShim } from './build-shim.ts';
 import { buildStandalone } from './build-standalone.ts';
 
@@ -38,8 +40,10 @@ for (const each of packages) buildPackage(each);
 run('node_modules/.bin/node', '--input-type=module', '--eval', packages.flatMap(imports).join('\n'));
 const plugins = buildStandalone();
 buildShim();
+const command = buildCommand();
 
-for (const path of ['heddle-cni', 'heddle_sys.node', 'heddle-shim'].map((name) => join(plugins, name))) {
+const programs = ['heddle-cni', 'heddle_sys.node', 'heddle-shim'].map((name) => join(plugins, name));
+for (const path of [...programs, command]) {
   console.log(`${(statSync(path).size / 1024 / 1024).toFixed(1).padStart(6)} MiB  ${path}`);
 }
 
