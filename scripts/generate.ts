@@ -1,11 +1,13 @@
 /**
- * Writes what is made of the code: the pages on plugins and commands, the JSON Schemas of configurations, and what the
+ * Writes what is made of the code: the pages on plugins, commands and rules, the JSON Schemas of configurations, and what the
  * agent's client answers by itself. A test fails when a file is not current.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { commandReference } from '@heddle/cli';
+import { AUDIT_RULES } from '@heddle/doctor';
 import { PLUGINS } from '@heddle/plugins';
+import { auditPage } from './generate/audit-page.ts';
 import { jsonSchemas } from './generate/json-schemas.ts';
 import { pluginsPage } from './generate/plugins-page.ts';
 import { shimTable } from './generate/shim-table.ts';
@@ -20,6 +22,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ([name, schema]) => [`${SCHEMAS}/${name}`, `${JSON.stringify(schema, undefined, 2)}\n`] as const,
   );
   return new Map([
+    ['docs/audit.md', auditPage(AUDIT_RULES)],
     ['docs/cli.md', commandReference()],
     ['docs/plugins.md', pluginsPage(plugins)],
     ['native/shim/plugins.h', shimTable(plugins)],

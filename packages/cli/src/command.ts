@@ -34,7 +34,12 @@ interface Example {
 export interface CommandLesson {
   readonly name: string;
   /** What one wants to do with it: the heading under which help lists it. */
-  readonly group: 'See what is attached' | 'Attach and detach' | 'Set up this node' | 'Learn';
+  readonly group:
+    | 'See what is attached'
+    | 'Attach and detach'
+    | 'Find what is wrong'
+    | 'Set up this node'
+    | 'Learn';
   /** One line for the list of commands. */
   readonly brief: string;
   /** Paragraphs, for `--help` and the documentation. */

@@ -32,6 +32,8 @@ export interface Places {
   readonly netnsDir: string;
   /** host-local's reservations, unless a configuration says otherwise. */
   readonly reservationDir: string;
+  /** What audits and the doctor are not to tell of, unless `--silence` says otherwise. */
+  readonly silenceFile: string;
   /** Where the plugins' program may be before it is installed, best first. */
   readonly programDirs: readonly string[];
   /** The file that runs this command, for a link to it; `undefined` when nothing can be linked to. */
@@ -73,6 +75,7 @@ export const DEFAULT_PLACES: Omit<Places, 'programDirs' | 'command'> = {
   markDir: '/run/heddle/adding',
   netnsDir: '/run/netns',
   reservationDir: '/var/lib/cni/networks',
+  silenceFile: '/etc/heddle/silence.jsonc',
   runtimeConfigs: [
     '/etc/containerd/config.toml',
     '/usr/share/containers/containers.conf',

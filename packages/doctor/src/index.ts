@@ -1,3 +1,18 @@
+export { type Audited, type AuditRequest, audit, typesOf } from './audit/audit.ts';
+export type { AuditOptions, AuditRule } from './audit/audit-rule.ts';
+export { unifiedDiff } from './audit/fix/diff.ts';
+export { type FileChange, planFixes } from './audit/fix/plan.ts';
+export { writeChange } from './audit/fix/write.ts';
+export type {
+  DirectoryEntry,
+  HostFacts,
+  HostRoute,
+  InstalledPlugin,
+  InstalledPlugins,
+  ReadFiles,
+} from './audit/model/ports.ts';
+export { RUNTIME_NAMES, type RuntimeName } from './audit/model/selection.ts';
+export { nodeFiles } from './audit/node-files.ts';
 export { AUDIT_RULES } from './audit/rules.ts';
 export { exitCodeFor, FOUND_EXIT } from './exit-code.ts';
 export {

@@ -2,6 +2,7 @@
 import type { HeddleCommand } from '../command.ts';
 import { addCommand } from './add.ts';
 import { agentCommand } from './agent.ts';
+import { auditCommand } from './audit.ts';
 import { checkCommand } from './check.ts';
 import { delCommand } from './del.ts';
 import { dhcpCommand } from './dhcp.ts';
@@ -25,6 +26,7 @@ export const COMMANDS: readonly HeddleCommand[] = [
   checkCommand,
   gcCommand,
   statusCommand,
+  auditCommand,
   versionCommand,
   installCommand,
   uninstallCommand,

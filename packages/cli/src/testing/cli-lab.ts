@@ -45,6 +45,7 @@ export class CliLab implements Disposable {
       markDir: at('marks'),
       netnsDir: at('netns'),
       reservationDir: at('cache/networks'),
+      silenceFile: join(this.root, 'silence.jsonc'),
       programDirs: [at('program')],
       command: join(this.root, 'checkout/bin/heddle'),
       runtimeConfigs: [join(this.root, 'config.toml')],

@@ -1,0 +1,143 @@
+import { resolve } from 'node:path';
+import {
+  type AuditOptions,
+  type AuditRequest,
+  audit,
+  type Finding,
+  nodeFiles,
+  planFixes,
+  typesOf,
+  unifiedDiff,
+  writeChange,
+} from '@heddle/doctor';
+import { AUDIT_FLAGS, type AuditFlags } from '../audit/flags.ts';
+import { readHostFacts } from '../audit/host-facts.ts';
+import { readInstalled } from '../audit/installed-plugins.ts';
+import { formatOf, printReport, reportOf } from '../audit/print-findings.ts';
+import { printRules } from '../audit/rule-list.ts';
+import { type Cli, defineCommand } from '../command.ts';
+import { EXIT } from '../exit-codes.ts';
+import { CommandError } from '../output/report-error.ts';
+import { configDir, pluginPath } from '../request/environment.ts';
+import { runtimeOf } from '../request/runtime.ts';
+
+/** `heddle audit`. */
+export const auditCommand = defineCommand<AuditFlags, string[]>({
+  name: 'audit',
+  group: 'Find what is wrong',
+  brief: 'look for faults in network configurations, before a container does',
+  about: [
+    'Looks at every file of each DIR, or at each FILE: is it JSON, is it what the specification asks for, does each plugin ' +
+      'get what it reads, do subnets overlap, which file counts and which do not. Plugins of others are known, too. Each ' +
+      'finding says where, what will happen, and how to mend it; the likeliest cause comes first.',
+    'Without DIR and FILE it looks at the directory of networks of this node, and compares it with what is here: plugins ' +
+      'that are installed and the versions they speak, links, routes, addresses, forwarding. With --node it does that for ' +
+      'any DIR. Nothing is changed but with --fix, and nothing is started but VERSION of plugins.',
+    '--fix mends what is safe to mend: commas too many, byte order marks, UTF-16, line endings, versions written as 1.0 or ' +
+      'v1.0.0, subnets with host bits, lists in files for one plugin and the reverse. It prints the diff, then writes each ' +
+      'file whole; formatting is kept.',
+    '`heddle audit rules` lists what is looked for; with ids it explains them. A file of silenced ids, each with a reason, ' +
+      'keeps findings from being told: docs/audit.md shows one.',
+    `Ends with ${EXIT.FOUND_ERRORS} when there are errors, with ${EXIT.FOUND_WARNINGS} when there are warnings, with 0 ` +
+      'otherwise; --fail-on moves the border.',
+  ],
+  examples: [
+    { command: 'heddle audit', what: 'looks at this node' },
+    { command: 'heddle audit --fix --dry-run', what: 'shows what could be mended' },
+    {
+      command: 'heddle audit --max-pods 110 --service-cidr 10.96.0.0/12',
+      what: 'knows what the files do not say',
+    },
+    {
+      command: 'heddle audit deploy/net.d --format github --fail-on error',
+      what: 'checks a repository in its workflow',
+    },
+    { command: 'heddle audit rules selection/which-file', what: 'explains a rule' },
+  ],
+  usage: '[dir | file]... [flag]... | rules [id]...',
+  json: `interface Output {
+  findings: {
+    id: string; // the rule
+    severity: 'error' | 'warning' | 'note';
+    place?: { file: string; line?: number; column?: number; excerpt?: string };
+    subject?: string;
+    what: string;
+    consequence: string;
+    remedy: string;
+    evidence?: string[];
+    fix?: object;
+  }[];
+  silenced: { finding: object; reason: string }[];
+  checked: string;
+}
+// rules
+interface Output {
+  rules: { id: string; title: string; severity: 'error' | 'warning' | 'note'; fixable: boolean; explains: string }[];
+}`,
+  parameters: {
+    flags: AUDIT_FLAGS,
+    positional: {
+      kind: 'array',
+      parameter: { placeholder: 'dir | file', parse: String, brief: 'what to look at' },
+    },
+  },
+  async run(cli, flags, ...paths) {
+    const [first, ...ids] = paths;
+    if (first === 'rules') {
+      printRules(cli, flags, ids);
+      return undefined;
+    }
+    const request = await requestOf(cli, flags, paths);
+    const { findings, checked } = lookAt(flags.fix === true ? mend(cli, flags, request) : request);
+    return printReport(cli, flags, reportOf(cli, flags, findings, checked));
+  },
+});
+
+async function requestOf(cli: Cli, flags: AuditFlags, paths: readonly string[]): Promise<AuditRequest> {
+  const isNode = flags.node ?? paths.length === 0;
+  const named = paths.length === 0 ? [configDir(cli)] : paths.map((path) => resolve(cli.cwd, path));
+  const options: AuditOptions = {
+    ...(flags.maxPods !== undefined && { maxPods: flags.maxPods }),
+    ...(flags.serviceCidr !== undefined && { serviceCidrs: flags.serviceCidr }),
+    ...(flags.nodeAddress !== undefined && { nodeAddresses: flags.nodeAddress }),
+    ...(flags.against !== undefined && { against: flags.against }),
+  };
+  const request: AuditRequest = { paths: named, files: nodeFiles, options };
+  if (!isNode) return request;
+  using host = cli.openHost();
+  const installed = await readInstalled(runtimeOf(cli, {}), pluginPath(cli), typesOf(request));
+  return { ...request, host: await readHostFacts(host), installed };
+}
+
+/** @throws {CommandError} for a path that leads nowhere: a typing error must not look like a clean audit */
+function lookAt(request: AuditRequest): { readonly findings: readonly Finding[]; readonly checked: string } {
+  const { findings, fileCount, missing } = audit(request);
+  const [absent] = missing;
+  if (absent !== undefined) throw new CommandError(EXIT.FAILED, `there is no ${absent}`);
+  const files = `${fileCount} file${fileCount === 1 ? '' : 's'}`;
+  const [only, ...others] = request.paths;
+  const where = others.length > 0 ? `${request.paths.length} places` : `${only}`;
+  return { findings, checked: `${files} in ${where}` };
+}
+
+/** Each round may uncover more: a file that was refused as a whole is looked into only when it can be read. */
+const ROUNDS = 4;
+
+/** Gives the request for what is there afterwards: a file may have another name. */
+function mend(cli: Cli, flags: AuditFlags, request: AuditRequest): AuditRequest {
+  const out = formatOf(flags) === 'text' ? cli.stdout : cli.stderr;
+  let now = request;
+  for (let round = 0; round < ROUNDS; round++) {
+    const { findings, checked } = lookAt(now);
+    const changes = planFixes(reportOf(cli, flags, findings, checked).findings, now.files);
+    for (const change of changes) {
+      out.write(unifiedDiff(change));
+      if (flags.dryRun !== true) writeChange(change);
+    }
+    if (changes.length > 0) out.write('\n');
+    if (changes.length === 0 || flags.dryRun === true) break;
+    const renamed = new Map(changes.map(({ path, renameTo }) => [path, renameTo ?? path]));
+    now = { ...now, paths: now.paths.map((path) => renamed.get(path) ?? path) };
+  }
+  return now;
+}

@@ -1,0 +1,120 @@
+/** The audit itself: reads what it is pointed at, asks every rule. */
+import { isConfigPath } from '@heddle/cni';
+import type { Finding } from '../finding.ts';
+import type { AuditOptions, Subject } from './audit-rule.ts';
+import { type AuditedFile, readAudited } from './model/file.ts';
+import { type Network, networksOf } from './model/network.ts';
+import type { HostFacts, InstalledPlugins, ReadFiles } from './model/ports.ts';
+import type { AuditedDirectory } from './model/selection.ts';
+import { AUDIT_RULES } from './rules.ts';
+
+/** What an audit is asked to look at, and with what. */
+export interface AuditRequest {
+  /** Directories and files. */
+  readonly paths: readonly string[];
+  readonly files: ReadFiles;
+  readonly options?: AuditOptions;
+  /** Facts of this machine; leave them out for configurations of another. */
+  readonly host?: HostFacts;
+  readonly installed?: InstalledPlugins;
+}
+
+/** What an audit came to. */
+export interface Audited {
+  /** In no order; see `inOrder`. */
+  readonly findings: readonly Finding[];
+  /** How many configuration files were read. */
+  readonly fileCount: number;
+  /** What was asked for and is not there. */
+  readonly missing: readonly string[];
+}
+
+/**
+ * Looks at configurations. Nothing is changed and nothing is started.
+ *
+ * @example audit({ paths: ['/etc/cni/net.d'], files }).findings.map(({ what }) => what)
+ */
+export function audit(request: AuditRequest): Audited {
+  const { subject, missing } = readSubject(request);
+  const findings = AUDIT_RULES.flatMap((rule) => [...rule.check(subject)]);
+  return { findings, fileCount: subject.files.length, missing };
+}
+
+/** The types that networks name, delegates and IPAM plugins among them: what a look for executables is about. */
+export function typesOf(request: AuditRequest): readonly string[] {
+  const { subject } = readSubject(request);
+  const parts = subject.networks.flatMap((network) => network.parts);
+  return [...new Set(parts.flatMap(({ type, ipamType }) => [type ?? '', ipamType ?? '']))].filter(
+    (type) => type !== '' && !type.includes('/'),
+  );
+}
+
+function readSubject({ paths, files, options = {}, host, installed }: AuditRequest) {
+  const missing: string[] = [];
+  const directories: AuditedDirectory[] = [];
+  const single: AuditedFile[] = [];
+  for (const path of paths) {
+    const entries = files.list(path);
+    if (Array.isArray(entries)) directories.push(readDirectory(files, path, entries));
+    else if (typeof entries === 'string' && !entries.startsWith(NOT_A_DIRECTORY)) {
+      directories.push({ path, unreadable: entries, files: [] });
+    } else {
+      const file = readAudited(files, path, isConfigPath(path) ? undefined : 'list');
+      if (file === undefined) missing.push(path);
+      else single.push(file);
+    }
+  }
+  const tops = [...directories.flatMap((each) => each.files.filter(isConfiguration)), ...single];
+  const siblings = new Map(tops.map((file) => [file, siblingsOf(files, file)]));
+  const networks: readonly Network[] = tops.flatMap((file) => networksOf(file, siblings.get(file)));
+  const subject: Subject = {
+    ...{ directories, files: [...tops, ...[...siblings.values()].flat()], networks, options },
+    ...(host !== undefined && { host }),
+    ...(installed !== undefined && { installed }),
+  };
+  return { subject, missing };
+}
+
+/** How the answer to a listing of a file begins. */
+export const NOT_A_DIRECTORY = 'not a directory';
+
+function isConfiguration({ role }: AuditedFile): boolean {
+  return role === 'list' || role === 'single';
+}
+
+function readDirectory(
+  files: ReadFiles,
+  path: string,
+  entries: Exclude<ReturnType<ReadFiles['list']>, string | undefined>,
+): AuditedDirectory {
+  const read = entries
+    .filter(({ name, kind }) => kind !== 'directory' && (kind === 'file' || isConfigPath(name)))
+    .map(({ name }) => `${path.replace(/\/$/, '')}/${name}`)
+    .toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    .flatMap((each): readonly AuditedFile[] => {
+      const name = each.slice(each.lastIndexOf('/') + 1);
+      // What is no configuration is known by its name alone: it may be large, or secret.
+      if (!isConfigPath(each)) return [{ path: each, name, directory: path, role: 'other' }];
+      const file = readAudited(files, each);
+      return file === undefined ? [] : [file];
+    });
+  return { path, files: read };
+}
+
+/** The plugins in the folder that is named for a list's network. */
+function siblingsOf(files: ReadFiles, file: AuditedFile): readonly AuditedFile[] {
+  const list = file.role === 'list' ? file.document?.object : undefined;
+  const name = list?.['name'];
+  if (typeof name !== 'string' || !SAFE_NAME.test(name) || list?.['loadOnlyInlinedPlugins'] === true)
+    return [];
+  const folder = `${file.directory}/${name}`;
+  const entries = files.list(folder);
+  if (!Array.isArray(entries)) return [];
+  return entries
+    .filter(({ name: each, kind }) => kind !== 'directory' && each.endsWith('.conf'))
+    .map(({ name: each }) => `${folder}/${each}`)
+    .toSorted((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)))
+    .flatMap((path) => readAudited(files, path, 'sibling') ?? []);
+}
+
+const SAFE_NAME = /^[a-zA-Z0-9][a-zA-Z0-9_.-]*$/;

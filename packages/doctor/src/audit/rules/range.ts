@@ -1,0 +1,386 @@
+/** Ranges of addresses, each by itself. */
+
+import { isJsonObject, type JsonPath } from '@heddle/cni';
+import { Addr, type Prefix } from '@heddle/netaddr';
+import { type AuditRule, networkRule, partRule } from '../audit-rule.ts';
+import type { Network, PluginPart } from '../model/network.ts';
+import { isOn, listMember, member, nameOf, textMember } from '../model/network.ts';
+import { boundsOf, gatewayOf, isRouted, type Range, rangesOf, routesOf } from '../model/ranges.ts';
+
+const noRange = partRule({
+  id: 'address/no-range',
+  title: 'host-local without a range',
+  severity: 'error',
+  explains:
+    'host-local needs `subnet`, or `ranges`, unless the runtime passes ranges (capability `ipRanges`) or the plugin that calls it fills them in (Calico, Antrea, flannel).',
+  *check({ document, ipam, ipamPath, ipamType, known, capabilities }) {
+    if (ipamType !== 'host-local' || ipam === undefined || capabilities.includes('ipRanges')) return;
+    if (known === undefined || known.addresses !== 'delegate') return;
+    const ranges = listMember(ipam, 'ranges');
+    if (member(ipam, 'subnet') !== undefined || (ranges !== undefined && ranges.length > 0)) return;
+    yield {
+      place: document.place(ipamPath),
+      what: 'host-local has no range to give addresses of',
+      consequence: 'Every attachment fails: "no IP ranges specified".',
+      remedy: 'Add "subnet", or "ranges": [[{"subnet": …}]].',
+    };
+  },
+});
+
+const hostBits = networkRule({
+  id: 'address/host-bits',
+  title: 'A subnet with host bits',
+  severity: 'error',
+  fixable: true,
+  explains:
+    'A subnet is written with its first address: 10.1.2.0/24, not 10.1.2.3/24. host-local refuses the other form.',
+  *check(network) {
+    for (const range of rangesOf(network)) {
+      if (!range.subnet.hasHostBits) continue;
+      const at = memberPath(range, 'subnet');
+      const node = range.part.document.node(at);
+      const masked = `${range.subnet.masked()}`;
+      yield {
+        place: range.part.document.place(at),
+        what: `${range.subnet} is an address in ${masked}, not a subnet`,
+        consequence: 'Every attachment fails: "Network has host bits set".',
+        remedy: `Write "${masked}".`,
+        ...(node !== undefined && {
+          fix: {
+            what: `write ${masked}`,
+            edits: [
+              {
+                file: range.part.document.path,
+                offset: node.offset,
+                length: node.length,
+                text: JSON.stringify(masked),
+              },
+            ],
+          },
+        }),
+      };
+    }
+  },
+});
+
+const outside = networkRule({
+  id: 'address/range-outside',
+  title: 'A range outside of its subnet',
+  severity: 'error',
+  explains: '`rangeStart` and `rangeEnd` are addresses of the subnet they stand beside.',
+  *check(network) {
+    for (const range of rangesOf(network)) {
+      for (const [name, addr] of [
+        ['rangeStart', range.start],
+        ['rangeEnd', range.end],
+      ] as const) {
+        if (addr === undefined || range.subnet.contains(addr)) continue;
+        yield {
+          place: range.part.document.place(memberPath(range, name)),
+          what: `${name} ${addr} is not in ${range.subnet.masked()}`,
+          consequence: `Every attachment fails: "${name === 'rangeStart' ? 'RangeStart' : 'RangeEnd'} ${addr} not in network".`,
+          remedy: `Write an address of ${range.subnet.masked()}.`,
+        };
+      }
+    }
+  },
+});
+
+const reversed = networkRule({
+  id: 'address/range-reversed',
+  title: 'A range that ends before it begins',
+  severity: 'error',
+  explains:
+    'The start of a range comes after its end, or after the last address of the subnet when no end is given.',
+  *check(network) {
+    for (const range of rangesOf(network)) {
+      const { subnet, start } = range;
+      const end = range.end ?? subnet.broadcast?.prev() ?? subnet.last;
+      if (start === undefined || !subnet.contains(start) || !subnet.contains(end)) continue;
+      if (Addr.compare(start, end) <= 0) continue;
+      yield {
+        place: range.part.document.place(memberPath(range, 'rangeStart')),
+        what: `the range begins at ${start} and ends at ${end}`,
+        consequence: 'Every attachment fails.',
+        remedy: range.end === undefined ? 'Lower "rangeStart".' : 'Exchange "rangeStart" and "rangeEnd".',
+      };
+    }
+  },
+});
+
+const reservedBound = networkRule({
+  id: 'address/range-boundary',
+  title: 'A range with the address of the network or the broadcast',
+  severity: 'error',
+  explains:
+    "The first and the last address of an IPv4 subnet are no host's. The reference host-local gives them out when a range names them; containers with them are not reachable. Heddle refuses such a range.",
+  *check(network) {
+    for (const range of rangesOf(network)) {
+      const { broadcast, network: first } = range.subnet;
+      if (broadcast === undefined) continue;
+      for (const [name, addr] of [
+        ['rangeStart', range.start],
+        ['rangeEnd', range.end],
+      ] as const) {
+        if (addr === undefined || !(addr.equals(broadcast) || addr.equals(first))) continue;
+        yield {
+          place: range.part.document.place(memberPath(range, name)),
+          what: `${name} ${addr} is the ${addr.equals(first) ? 'network' : 'broadcast'} address of ${range.subnet.masked()}`,
+          consequence: 'A container that gets it is not reachable, or the plugin refuses the range.',
+          remedy: `Begin after ${first}, and end before ${broadcast}.`,
+        };
+      }
+    }
+  },
+});
+
+const gatewayOutside = networkRule({
+  id: 'address/gateway-outside',
+  title: 'A gateway outside of the subnet',
+  severity: 'warning',
+  explains:
+    'A container reaches its gateway only when that is in its own subnet, or when there is a route to it. In IPv4 the kernel refuses a route by a gateway that it cannot reach ("network is unreachable"). In IPv6 providers do give gateways outside of the subnet; a link-local one is fine.',
+  *check(network) {
+    for (const range of rangesOf(network)) {
+      const { gateway, subnet, part } = range;
+      if (gateway === undefined || subnet.contains(gateway)) continue;
+      if (gateway.family === 6 && subnet.family === 6) continue;
+      const isOtherFamily = gateway.family !== subnet.family;
+      const isUsed =
+        isOn(part.raw, 'isDefaultGateway') || routesOf(part).some((route) => route.gateway === undefined);
+      const hasRoute = routesOf(part).some(
+        (route) => route.destination.bits > 0 && route.destination.contains(gateway),
+      );
+      if (hasRoute && !isOtherFamily) continue;
+      yield {
+        ...((isOtherFamily || isUsed) && { severity: 'error' as const }),
+        place: part.document.place(memberPath(range, 'gateway')),
+        what: `the gateway ${gateway} is not in ${subnet.masked()}`,
+        consequence: isOtherFamily
+          ? 'It is of the other family: the plugin refuses it, or routes by it fail.'
+          : 'The kernel refuses routes by it: "network is unreachable".',
+        remedy: `Write an address of ${subnet.masked()}, or leave "gateway" out for ${subnet.network.next() ?? subnet.network}.`,
+      };
+    }
+  },
+});
+
+const gatewayReserved = networkRule({
+  id: 'address/gateway-reserved',
+  title: 'A gateway that is no host',
+  severity: 'error',
+  explains:
+    'The gateway is the address of the network itself, or its broadcast address. No host can have it.',
+  *check(network) {
+    for (const range of rangesOf(network)) {
+      const { gateway, subnet } = range;
+      if (gateway === undefined || subnet.broadcast === undefined) continue;
+      if (!gateway.equals(subnet.network) && !gateway.equals(subnet.broadcast)) continue;
+      yield {
+        place: range.part.document.place(memberPath(range, 'gateway')),
+        what: `the gateway ${gateway} is the ${gateway.equals(subnet.network) ? 'network' : 'broadcast'} address of ${subnet.masked()}`,
+        consequence: 'Containers cannot reach anything beyond their subnet.',
+        remedy: `Write another address of ${subnet.masked()}.`,
+      };
+    }
+  },
+});
+
+const tooSmall = networkRule({
+  id: 'address/subnet-too-small',
+  title: 'A subnet that is too small for the reference',
+  severity: 'warning',
+  explains:
+    "The reference host-local refuses subnets smaller than /30 and /126. Heddle's takes both addresses of a /31 or /127 as hosts', and the one of a /32 or /128.",
+  *check(network) {
+    for (const range of rangesOf(network)) {
+      if (range.subnet.addr.bits - range.subnet.bits >= 2) continue;
+      yield {
+        place: range.part.document.place(memberPath(range, 'subnet')),
+        what: `${range.subnet} has ${range.subnet.size() === 1n ? 'one address' : 'two addresses'}`,
+        consequence: 'The reference host-local refuses it: "Network too small to allocate from".',
+        remedy: `Use a /${range.subnet.family === 4 ? 30 : 126} or larger, or Heddle's host-local.`,
+      };
+    }
+  },
+});
+
+const specialSubnet = networkRule({
+  id: 'address/special-subnet',
+  title: "A subnet that is no one's to use",
+  severity: 'error',
+  explains:
+    'Loopback, multicast and the unspecified address cannot be addresses of containers: the kernel drops their packets. Link-local subnets work on one link only, and collide with metadata services at 169.254.169.254.',
+  *check(network) {
+    for (const range of rangesOf(network)) {
+      const why = special(range.subnet);
+      if (why === undefined) continue;
+      yield {
+        ...(why === 'link-local' && { severity: 'warning' as const }),
+        place: range.part.document.place(memberPath(range, 'subnet')),
+        what: `${range.subnet.masked()} is ${why}`,
+        consequence:
+          why === 'link-local' ? 'It works on one link only.' : 'The kernel drops packets of such addresses.',
+        remedy: 'Use a private subnet: of 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or fd00::/8.',
+      };
+    }
+  },
+});
+
+const rangesOverlap = networkRule({
+  id: 'address/ranges-overlap',
+  title: 'Ranges of one network that overlap',
+  severity: 'error',
+  explains:
+    'Ranges of one network must not share addresses, neither in one set nor in different sets. host-local refuses them.',
+  *check(network) {
+    const ranges = rangesOf(network);
+    for (const [index, range] of ranges.entries()) {
+      const own = boundsOf(range);
+      const other = ranges
+        .slice(0, index)
+        .find((each) => own !== undefined && (boundsOf(each)?.overlaps(own) ?? false));
+      if (own === undefined || other === undefined || other.part !== range.part) continue;
+      yield {
+        place: range.part.document.place(memberPath(range, 'subnet')),
+        what: `the range ${own} overlaps ${boundsOf(other)}`,
+        consequence: 'Every attachment fails: the plugin refuses overlapping ranges.',
+        remedy: 'Part the ranges.',
+      };
+    }
+  },
+});
+
+const mixedSet = networkRule({
+  id: 'address/mixed-set',
+  title: 'IPv4 and IPv6 in one range set',
+  severity: 'error',
+  explains:
+    'A container gets one address of each set, so a set is of one family. For dual stack write two sets: `"ranges": [[{IPv4}], [{IPv6}]]`.',
+  *check(network) {
+    for (const set of Map.groupBy(
+      rangesOf(network),
+      (range) => `${range.part.index} ${range.set}`,
+    ).values()) {
+      const [first] = set;
+      const other = set.find(({ subnet }) => subnet.family !== first?.subnet.family);
+      if (first === undefined || other === undefined) continue;
+      yield {
+        place: other.part.document.place(memberPath(other, 'subnet')),
+        what: `${other.subnet} is in a set with ${first.subnet}`,
+        consequence: 'Every attachment fails: the plugin refuses a set of two families.',
+        remedy: 'Make it a set of its own: "ranges": [[…], [{"subnet": …}]].',
+      };
+    }
+  },
+});
+
+const noDefaultRoute = networkRule({
+  id: 'address/no-default-route',
+  title: 'Masquerading without a way out',
+  severity: 'warning',
+  explains:
+    '`ipMasq` lets containers reach the world with the address of the host; without a default route they never get that far. A route 0.0.0.0/0 (and ::/0) in `ipam.routes`, or `isDefaultGateway` of bridge, gives them one.',
+  *check(network) {
+    for (const part of network.parts) {
+      if (!isRouted(part) || !isOn(part.raw, 'ipMasq') || isOn(part.raw, 'isDefaultGateway')) continue;
+      for (const family of new Set(rangesOf(network).map(({ subnet }) => subnet.family))) {
+        const reaches = routesOf(part).some(
+          ({ destination }) => destination.family === family && destination.bits <= 1,
+        );
+        if (reaches || routesOf(part).some(({ destination }) => destination.family === family)) continue;
+        yield {
+          place: part.document.place([...part.path, member(part.raw, 'ipMasq')?.[0] ?? 'ipMasq']),
+          what: `${nameOf(network)} masquerades, but its containers have no IPv${family} route out`,
+          consequence: 'Containers reach their own subnet only.',
+          remedy: `Add "routes": [{"dst": "${family === 4 ? '0.0.0.0/0' : '::/0'}"}] to "ipam"${part.type === 'bridge' ? ', or "isDefaultGateway": true' : ''}.`,
+        };
+      }
+    }
+  },
+});
+
+const routeGateway = networkRule({
+  id: 'address/route-gateway',
+  title: 'A route by a gateway out of reach',
+  severity: 'warning',
+  explains:
+    "A route's `gw` is an address that the container reaches directly: one of its subnets. One of the other family is refused.",
+  *check(network) {
+    for (const part of network.parts) {
+      const subnets = subnetsOf(network, part);
+      for (const { destination, gateway, path, object } of routesOf(part)) {
+        if (gateway === undefined || gateway.isLinkLocal) continue;
+        const isOtherFamily = gateway.family !== destination.family;
+        const isReachable = subnets.length === 0 || subnets.some((subnet) => subnet.contains(gateway));
+        const isKnownOtherwise = rangesOf(network).some((range) => gatewayOf(range)?.equals(gateway));
+        if (!isOtherFamily && (isReachable || isKnownOtherwise || gateway.family === 6)) continue;
+        yield {
+          ...(isOtherFamily && { severity: 'error' as const }),
+          place: part.document.place([...path, member(object, 'gw')?.[0] ?? 'gw']),
+          what: isOtherFamily
+            ? `the route to ${destination} goes by ${gateway}, which is of the other family`
+            : `the route to ${destination} goes by ${gateway}, which is in none of the network's subnets`,
+          consequence: 'The kernel refuses the route, and the attachment fails: "network is unreachable".',
+          remedy: 'Write a gateway of the subnet, or leave "gw" out for the gateway of the range.',
+        };
+      }
+    }
+  },
+});
+
+const staticAddress = partRule({
+  id: 'address/static-without-prefix',
+  title: 'A static address without a prefix length',
+  severity: 'error',
+  explains:
+    'static wants addresses with the length of their prefix: 192.0.2.10/24. Without it every attachment fails.',
+  *check({ document, ipam, ipamPath, ipamType }) {
+    if (ipamType !== 'static' || ipam === undefined) return;
+    for (const [index, each] of (listMember(ipam, 'addresses') ?? []).entries()) {
+      if (!isJsonObject(each)) continue;
+      const address = textMember(each, 'address');
+      if (address === undefined || Addr.tryParse(address) === undefined) continue;
+      yield {
+        place: document.place([...ipamPath, 'addresses', index, 'address']),
+        what: `${address} has no prefix length`,
+        consequence: `Every attachment fails: "invalid CIDR ${address}".`,
+        remedy: `Write the length of its subnet, such as ${address}/${address.includes(':') ? 64 : 24}.`,
+      };
+    }
+  },
+});
+
+/** Rules on ranges, the likeliest first. */
+export const RANGE_RULES: readonly AuditRule[] = [
+  ...[
+    noRange,
+    hostBits,
+    outside,
+    reversed,
+    reservedBound,
+    rangesOverlap,
+    mixedSet,
+    staticAddress,
+    specialSubnet,
+  ],
+  ...[gatewayReserved, gatewayOutside, routeGateway, noDefaultRoute, tooSmall],
+];
+
+/** The path of a range's member by the name it is written with. */
+export function memberPath({ path, object }: Range, name: string): JsonPath {
+  return [...path, member(object, name)?.[0] ?? name];
+}
+
+function subnetsOf(network: Network, part: PluginPart): readonly Prefix[] {
+  return rangesOf(network)
+    .filter((range) => range.part === part)
+    .map(({ subnet }) => subnet);
+}
+
+function special({ addr }: Prefix): string | undefined {
+  if (addr.isLoopback) return 'the loopback range';
+  if (addr.isMulticast) return 'a multicast range';
+  if (addr.isUnspecified) return 'the unspecified range';
+  return addr.isLinkLocal ? 'link-local' : undefined;
+}
