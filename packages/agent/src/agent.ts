@@ -4,21 +4,26 @@
  */
 import { dirname } from 'node:path';
 import { type Plugin, serve } from '@heddle/cni/plugin';
-import { AttachmentTurns, DelQueue, HANDOVER_FLAG } from '@heddle/cni/runtime';
+import { AttachmentTurns, DelQueue, HANDOVER_FLAG, type Handover } from '@heddle/cni/runtime';
 import { openSession } from '@heddle/netlink';
 import type { Fd } from '@heddle/sys';
 import type { Answer } from './answer.ts';
 import { Budget } from './budget.ts';
-import { callHost, type SharedSurroundings } from './call-host.ts';
+import { callHost, type OwnSurroundings, type SharedSurroundings } from './call-host.ts';
 import { converse } from './conversation.ts';
 import type { Door } from './door.ts';
 import type { AgentEvent } from './events.ts';
+import { Figures } from './observe/figures.ts';
+import { metricsText, type PoolUse } from './observe/metrics.ts';
+import { type AgentStatus, countedStatus } from './observe/status.ts';
+import { StepLog } from './observe/steps.ts';
 import { isPlace, ownPlace, type Place } from './place.ts';
 import { Reception } from './reception.ts';
 import { replay } from './replay.ts';
 import type { Request } from './request.ts';
 import { SessionPool } from './session-pool.ts';
-import { type AgentStatus, Tally } from './status.ts';
+import type { SpanExporter } from './trace/exporter.ts';
+import { spansOf, tracedEnvironment, traceOf } from './trace/span.ts';
 import { watchNames } from './watch-names.ts';
 
 /** What an agent is made of. */
@@ -35,6 +40,10 @@ export interface AgentOptions {
   /** Where marks of running ADDs are kept. Default `/run/heddle/adding`. */
   readonly marks?: string;
   readonly limits?: Partial<AgentLimits>;
+  /** Takes the spans of calls that are traced. Without it no call is. */
+  readonly traces?: SpanExporter;
+  /** How full the networks' addresses are, asked for with the metrics. */
+  readonly pools?: () => readonly PoolUse[];
 }
 
 /** How much the agent takes upon itself. */
@@ -56,7 +65,8 @@ export class Agent {
   readonly #queue: DelQueue;
   readonly #shared: SharedSurroundings;
   readonly #place: Place = ownPlace();
-  readonly #tally = new Tally();
+  readonly #figures = new Figures();
+  readonly #since = new Date();
   readonly #budget: Budget;
   readonly #reception: Reception;
   readonly #watching = new DisposableStack();
@@ -70,10 +80,13 @@ export class Agent {
     this.#queue = queue;
     this.#budget = new Budget(this.#limits.unfinished);
     const onLateFailure = (error: unknown) =>
-      this.#tell({ kind: 'trouble', what: 'delete a link that is gone', error });
+      this.#tell({ kind: 'trouble', where: 'link', what: 'delete a link that is gone', error });
     this.#shared = {
       ...{ plugins, marks },
-      sessions: new SessionPool(() => openSession({ onLateFailure }), this.#limits.idleSessions),
+      sessions: new SessionPool(
+        (onExchange) => openSession({ onLateFailure, onExchange }),
+        this.#limits.idleSessions,
+      ),
       turns: new AttachmentTurns({
         queue,
         ...(turnsDirectory !== undefined && { directory: turnsDirectory }),
@@ -99,14 +112,35 @@ export class Agent {
 
   /** How it is. */
   status(): AgentStatus {
+    const { user, system } = process.cpuUsage();
     return {
       version: this.#options.version,
       pid: process.pid,
-      ...this.#tally.read(),
+      since: this.#since.toISOString(),
+      socket: this.#options.door.path ?? null,
+      ...countedStatus(this.#figures),
       clients: this.#reception.present,
+      waitingForTurn: this.#shared.turns.waiting,
       waitingDels: this.#queue.read().dels.length,
       memory: process.memoryUsage.rss(),
+      cpu: (user + system) / 1_000_000,
     };
+  }
+
+  /** Its metrics, as Prometheus reads them. */
+  metrics(): string {
+    return metricsText({
+      figures: this.#figures,
+      status: this.status(),
+      mostClients: this.#limits.clients,
+      pools: this.#options.pools?.() ?? [],
+    });
+  }
+
+  /** Ends when the kernel has answered a request that took the way of a call's. */
+  async probe(): Promise<void> {
+    using session = this.#shared.sessions.take(() => () => {});
+    await session.links.find('lo');
   }
 
   async #end(): Promise<void> {
@@ -119,7 +153,9 @@ export class Agent {
   #replay(): Promise<void> {
     this.#replaying = this.#replaying
       .then(() => replay(this.#queue, this.#shared, (event) => this.#tell(event)))
-      .catch((error: unknown) => this.#tell({ kind: 'trouble', what: 'do the DELs that wait', error }));
+      .catch((error: unknown) =>
+        this.#tell({ kind: 'trouble', where: 'queue', what: 'do the DELs that wait', error }),
+      );
     return this.#replaying;
   }
 
@@ -134,34 +170,57 @@ export class Agent {
       const limits = { budget: this.#budget, patience: this.#limits.patience };
       await converse(client, limits, (request, caller) => this.#answer(request, caller));
     } catch (error) {
-      this.#tell({ kind: 'trouble', what: 'serve a client', error });
+      this.#tell({ kind: 'trouble', where: 'client', what: 'serve a client', error });
     }
   }
 
   async #answer({ call, descriptors }: Request, caller: AbortSignal): Promise<Answer> {
-    if ((call.flags & HANDOVER_FLAG.STATUS) !== 0) {
-      return { verdict: 'done', outcome: { exitCode: 0, stdout: JSON.stringify(this.status()), stderr: '' } };
-    }
+    if ((call.flags & HANDOVER_FLAG.STATUS) !== 0) return said(JSON.stringify(this.status()));
+    if ((call.flags & HANDOVER_FLAG.METRICS) !== 0) return said(this.metrics());
     const plugin = this.#shared.plugins.get(call.type);
-    const decline = (why: string): Answer => {
-      this.#tell({ kind: 'declined', call, why });
-      return { verdict: 'declined' };
-    };
-    if (plugin === undefined) return decline('there is no such plugin');
-    if (!isPlace(this.#place, descriptors)) return decline('the caller lives in other namespaces');
-    const began = performance.now();
+    if (plugin === undefined) return this.#decline(call, 'plugin', 'there is no such plugin');
+    if (!isPlace(this.#place, descriptors)) {
+      return this.#decline(call, 'namespaces', 'the caller lives in other namespaces');
+    }
     const netns = (call.flags & HANDOVER_FLAG.NETNS) !== 0 ? descriptors[2] : undefined;
-    let said = '';
-    const ports = callHost(this.#shared, { call, netns, caller, onStderr: (text) => (said += text) });
-    const outcome = await serve(plugin, { env: call.env, readStdin: () => call.stdin }, ports);
-    this.#tell({ kind: 'served', call, outcome, milliseconds: performance.now() - began });
-    return { verdict: 'done', outcome: { ...outcome, stderr: said + outcome.stderr } };
+    return await this.#serve(plugin, call, { netns, caller });
+  }
+
+  async #serve(
+    plugin: Plugin,
+    call: Handover,
+    from: Pick<OwnSurroundings, 'netns' | 'caller'>,
+  ): Promise<Answer> {
+    const began = performance.now();
+    const trace = this.#options.traces && traceOf(call);
+    const steps = new StepLog(() => performance.now());
+    let stderr = '';
+    const ports = callHost(this.#shared, { call, ...from, steps, onStderr: (text) => (stderr += text) });
+    const env = trace === undefined ? call.env : tracedEnvironment(call.env, trace);
+    const outcome = await serve(plugin, { env, readStdin: () => call.stdin }, ports);
+    const milliseconds = performance.now() - began;
+    const served = { kind: 'served', call, outcome, milliseconds, steps: steps.steps } as const;
+    if (trace !== undefined) {
+      this.#options.traces?.add(spansOf({ ...served, began }, trace, performance.timeOrigin));
+    }
+    this.#tell(served);
+    return { verdict: 'done', outcome: { ...outcome, stderr: stderr + outcome.stderr } };
+  }
+
+  #decline(call: Handover, reason: 'plugin' | 'namespaces', why: string): Answer {
+    this.#tell({ kind: 'declined', call, reason, why });
+    return { verdict: 'declined' };
   }
 
   #tell(event: AgentEvent): void {
-    this.#tally.count(event);
+    this.#figures.count(event);
     this.#options.onEvent?.(event);
   }
+}
+
+/** An answer about the agent itself. */
+function said(stdout: string): Answer {
+  return { verdict: 'done', outcome: { exitCode: 0, stdout, stderr: '' } };
 }
 
 const LIMITS: AgentLimits = {

@@ -4,6 +4,7 @@ import type { Plugin, PluginHost } from '@heddle/cni/plugin';
 import { type AttachmentTurns, type Handover, systemPluginHost } from '@heddle/cni/runtime';
 import { openSession } from '@heddle/netlink';
 import { type Fd, type NetnsHandle, openNetns, SysError } from '@heddle/sys';
+import type { StepLog } from './observe/steps.ts';
 import type { SessionPool } from './session-pool.ts';
 
 /** What all calls share. */
@@ -24,22 +25,31 @@ export interface OwnSurroundings {
   readonly caller: AbortSignal;
   /** What delegates print on stderr. */
   readonly onStderr: (text: string) => void;
+  /** Notes where the call's time goes. */
+  readonly steps: StepLog;
 }
 
 /** The ports for one call. */
 export function callHost(shared: SharedSurroundings, own: OwnSurroundings): PluginHost {
   const { plugins, sessions, turns, marks } = shared;
-  const { call, netns, caller, onStderr } = own;
+  const { call, netns, caller, onStderr, steps } = own;
   // The programs of the caller's installation are this code too: its delegates run here.
   const executables = [call.program, join(dirname(call.program), 'heddle-cni')];
   const system = systemPluginHost({ own: { executables, plugins }, marks, onStderr });
+  const onExchange = () => steps.begin('kernel');
   return {
     ...system,
     openNetns: (path) =>
       netns !== undefined && path === call.env['CNI_NETNS'] ? reopen(netns, path) : openNetns(path),
-    openSession: (inside) => (inside === undefined ? sessions.take() : openSession({ netns: inside })),
+    openSession: (inside) =>
+      inside === undefined ? sessions.take(onExchange) : openSession({ netns: inside, onExchange }),
     // A DEL is done also for a caller that has gone.
-    exclusive: (operation) => turns.take(operation, operation.command === 'DEL' ? undefined : caller),
+    exclusive: (operation) =>
+      steps.around('turn', () => turns.take(operation, operation.command === 'DEL' ? undefined : caller)),
+    async inProcess(type, path) {
+      const plugin = await system.inProcess?.(type, path);
+      return plugin && steps.delegate(plugin);
+    },
     caller,
   };
 }

@@ -5,8 +5,8 @@
 import { chmodSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { AF, bind, Fd, ioctl, listen, SOCK, socket } from '@heddle/sys';
-import { bytes, encode, struct, u16, u32 } from '@heddle/wire';
-import { AgentError } from './agent-error.ts';
+import { encode, u32 } from '@heddle/wire';
+import { unixAddress } from './unix-address.ts';
 
 /** A socket that listens. */
 export interface Door extends Disposable {
@@ -69,26 +69,8 @@ export function handedDoor(descriptor: number): Door {
   };
 }
 
-/**
- * The address of a Unix socket: struct sockaddr_un — unix(7).
- *
- * @throws {AgentError} AGENT_SOCKET when the path is too long
- */
-function unixAddress(path: string): Uint8Array {
-  const name = Buffer.from(`${path}\0`);
-  if (name.length > PATH_ROOM) {
-    throw new AgentError(
-      'AGENT_SOCKET',
-      `listen at ${path}: the path of a socket has at most ${PATH_ROOM - 1} bytes`,
-    );
-  }
-  return encode(sockaddrUn, { family: AF.UNIX, path: Buffer.concat([name], PATH_ROOM) });
-}
-
 /** asm-generic/ioctls.h */
 const FIONBIO = 0x5421;
-const PATH_ROOM = 108;
-const sockaddrUn = struct('sockaddr_un', { family: u16, path: bytes(PATH_ROOM) });
 
 /** How many callers may wait to be taken; the kernel's own limit (net.core.somaxconn) is below. */
 const BACKLOG = 65_535;

@@ -1,8 +1,15 @@
 /** The resident process that serves calls of plugins, as a library: the `heddle` command starts it. */
 export { Agent, type AgentLimits, type AgentOptions } from './agent.ts';
 export { AgentError, type AgentErrorCode } from './agent-error.ts';
-export { askStatus } from './ask-status.ts';
+export { askMetrics, askStatus } from './ask.ts';
 export { type Door, handedDoor, ownDoor } from './door.ts';
-export type { AgentEvent } from './events.ts';
+export type { AgentEvent, ServedCall } from './events.ts';
+export { errorCode } from './observe/figures.ts';
+export { METRICS, type PoolUse } from './observe/metrics.ts';
+export { listenForMetrics, type MetricsListener, parseListenAddress } from './observe/metrics-listener.ts';
+export type { AgentStatus, CallFigures, CommandFigures } from './observe/status.ts';
 export { agentPlace, handedDescriptor } from './places.ts';
-export type { AgentStatus, CallFigures } from './status.ts';
+export { ServiceManager, type ServiceState, watchdogInterval } from './systemd/service-manager.ts';
+export { startWatchdog, type WatchdogOptions } from './systemd/watchdog.ts';
+export { type TraceSettings, toCollector, toFile, traceSettings } from './trace/destinations.ts';
+export { type ExporterOptions, type SendTraces, SpanExporter } from './trace/exporter.ts';

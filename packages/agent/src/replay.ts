@@ -4,6 +4,7 @@ import type { DelQueue, Handover, QueuedDel } from '@heddle/cni/runtime';
 import { openNetns, SysError } from '@heddle/sys';
 import { callHost, type SharedSurroundings } from './call-host.ts';
 import type { AgentEvent } from './events.ts';
+import { StepLog } from './observe/steps.ts';
 
 /**
  * Does all DELs that wait, one after the other, in the order in which they were asked for. What fails stays for the
@@ -16,7 +17,7 @@ export async function replay(
 ): Promise<void> {
   const { dels, broken } = queue.read();
   for (const { path, error } of broken) {
-    tell({ kind: 'trouble', what: `throw away ${path}`, error });
+    tell({ kind: 'trouble', where: 'queue', what: `throw away ${path}`, error });
     queue.remove(path);
   }
   for (const del of dels) await replayOne(queue, del, shared, tell);
@@ -31,7 +32,12 @@ async function replayOne(
   const began = performance.now();
   const plugin = shared.plugins.get(call.type);
   if (plugin === undefined || call.env['CNI_COMMAND'] !== 'DEL') {
-    tell({ kind: 'trouble', what: `throw away ${path}: no DEL of a plugin of ours`, error: undefined });
+    tell({
+      kind: 'trouble',
+      where: 'queue',
+      what: `throw away ${path}: no DEL of a plugin of ours`,
+      error: undefined,
+    });
     queue.remove(path);
     return;
   }
@@ -47,6 +53,7 @@ async function replayed(plugin: Plugin, call: Handover, shared: SharedSurroundin
     netns: undefined,
     caller: new AbortController().signal,
     onStderr: () => {},
+    steps: new StepLog(() => 0),
   });
   return await serve(plugin, { env, readStdin: () => call.stdin }, ports);
 }

@@ -2,30 +2,31 @@
  * Kernel sessions that stay open from one call to the next. Each is one call's at a time, so that no call queues behind
  * another one's slow request.
  */
-import type { KernelSession } from '@heddle/netlink';
+import type { ExchangeObserver, KernelSession } from '@heddle/netlink';
 
 /** See the file's comment. */
 export class SessionPool implements Disposable {
-  readonly #open: () => KernelSession;
+  readonly #open: (onExchange: ExchangeObserver) => KernelSession;
   readonly #most: number;
-  readonly #idle: KernelSession[] = [];
+  readonly #idle: Kept[] = [];
   #closed = false;
 
   /** @param most how many are kept while nobody uses them */
-  constructor(open: () => KernelSession, most: number) {
+  constructor(open: (onExchange: ExchangeObserver) => KernelSession, most: number) {
     this.#open = open;
     this.#most = most;
   }
 
   /** A session for one call, which gives it back by disposing of it. */
-  take(): KernelSession {
-    const session = this.#idle.pop() ?? this.#open();
+  take(onExchange: ExchangeObserver): KernelSession {
+    const kept = this.#idle.pop() ?? this.#new();
+    kept.observer = onExchange;
     let taken = true;
     // A view of the session: all that it does, but its end.
-    return Object.create(session, {
+    return Object.create(kept.session, {
       [Symbol.dispose]: {
         value: () => {
-          if (taken) this.#giveBack(session);
+          if (taken) this.#giveBack(kept);
           taken = false;
         },
       },
@@ -34,11 +35,25 @@ export class SessionPool implements Disposable {
 
   [Symbol.dispose](): void {
     this.#closed = true;
-    for (const session of this.#idle.splice(0)) session[Symbol.dispose]();
+    for (const { session } of this.#idle.splice(0)) session[Symbol.dispose]();
   }
 
-  #giveBack(session: KernelSession): void {
-    if (this.#closed || this.#idle.length >= this.#most) session[Symbol.dispose]();
-    else this.#idle.push(session);
+  #new(): Kept {
+    const kept: Partial<Kept> = {};
+    // What a call has begun may end after it: nobody's.
+    kept.session = this.#open(() => kept.observer?.() ?? (() => {}));
+    return kept as Kept;
   }
+
+  #giveBack(kept: Kept): void {
+    kept.observer = undefined;
+    if (this.#closed || this.#idle.length >= this.#most) kept.session[Symbol.dispose]();
+    else this.#idle.push(kept);
+  }
+}
+
+interface Kept {
+  session: KernelSession;
+  /** The call's that has it now. */
+  observer: ExchangeObserver | undefined;
 }

@@ -11,6 +11,7 @@ export type { Family } from './core/family.ts';
 export { NETLINK, NLM_F } from './core/header.ts';
 export type { Message, Reply } from './core/message.ts';
 export { type ExtendedAck, NetlinkError } from './core/netlink-error.ts';
+export type { ExchangeObserver } from './core/observed-transport.ts';
 export { type Mode, type SocketOptions, SocketTransport } from './core/socket-transport.ts';
 export type { Transport } from './core/transport.ts';
 export type {

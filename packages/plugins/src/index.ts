@@ -44,3 +44,5 @@ export const PLUGINS: ReadonlyMap<string, Plugin> = new Map(
     vrf,
   ].map((plugin) => [plugin.type, plugin]),
 );
+
+export { type ConfiguredPools, configuredPools } from './host-local/pools.ts';

@@ -1,26 +1,47 @@
-import type { AgentStatus } from '@heddle/agent';
+import type { AgentStatus, CallFigures } from '@heddle/agent';
 import { formatAge } from '../output/age.ts';
+import { type Column, formatFacts, formatTable } from '../output/table.ts';
 
 /**
  * The agent's figures for people.
  *
  * @param now milliseconds since the epoch
+ * @param styled whether a terminal shows it
  */
-export function statusText(status: AgentStatus, now: number): string {
-  const { version, pid, since, calls, declined, replayed, troubles, clients, waitingDels, memory } = status;
-  const rows: (readonly [string, string])[] = [
-    ['agent', `version ${version}, process ${pid}, for ${formatAge(now - Date.parse(since))}`],
-    ['memory', `${(memory / 1024 / 1024).toFixed(0)} MiB`],
-    ['clients now', `${clients}`],
-    ...Object.entries(calls).map(([command, { done, failed, milliseconds }]) => {
-      const mean = (milliseconds / done).toFixed(2);
-      return [command, `${done} done, ${failed} of them failed; ${mean} ms each`] as const;
-    }),
-    ['left to callers', `${declined}`],
-    ['DELs waiting', `${waitingDels}`],
-    ['DELs made up', `${replayed}`],
-    ['troubles', `${troubles}`],
-  ];
-  const width = Math.max(...rows.map(([name]) => name.length));
-  return rows.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');
+export function statusText(status: AgentStatus, now: number, styled: boolean): string {
+  const { version, pid, since, socket, errors, declined, replayed, troubles } = status;
+  const { clients, waitingForTurn, waitingDels, memory, cpu } = status;
+  const facts = formatFacts(
+    [
+      ['agent', `version ${version}, process ${pid}, for ${formatAge(now - Date.parse(since))}`],
+      ['socket', socket ?? "systemd's"],
+      ['memory', `${(memory / 1024 / 1024).toFixed(0)} MiB`],
+      ['processor', `${cpu.toFixed(1)} s`],
+      ['clients now', `${clients}, ${waitingForTurn} of them wait for another call to end`],
+      ['left to callers', `${declined}`],
+      ['DELs waiting', `${waitingDels}`],
+      ['DELs made up', `${replayed}`],
+      [
+        'errors',
+        Object.entries(errors)
+          .map(([code, count]) => `${count} of code ${code}`)
+          .join(', ') || 'none',
+      ],
+      ['troubles', `${troubles}`],
+    ],
+    styled,
+  );
+  const calls = Object.entries(status.calls).flatMap(([command, { plugins }]) =>
+    Object.entries(plugins).map(([plugin, figures]) => ({ command, plugin, ...figures })),
+  );
+  return calls.length === 0 ? facts : `${facts}\n${formatTable(COLUMNS, calls, styled)}`;
 }
+
+const COLUMNS: readonly Column<CallFigures & { readonly command: string; readonly plugin: string }>[] = [
+  { title: 'COMMAND', value: ({ command }) => command },
+  { title: 'PLUGIN', value: ({ plugin }) => plugin },
+  { title: 'DONE', value: ({ done }) => `${done}`, align: 'right' },
+  { title: 'FAILED', value: ({ failed }) => `${failed}`, align: 'right' },
+  { title: 'HALF WITHIN', value: ({ p50 }) => `${p50.toFixed(2)} ms`, align: 'right' },
+  { title: '99% WITHIN', value: ({ p99 }) => `${p99.toFixed(2)} ms`, align: 'right' },
+];

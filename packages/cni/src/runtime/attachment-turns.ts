@@ -23,6 +23,7 @@ export class AttachmentTurns {
   readonly #directory: string;
   readonly #patience: number;
   readonly #queue: DelQueue | undefined;
+  #waiting = 0;
 
   constructor({
     directory = '/run/heddle/attachments',
@@ -32,6 +33,11 @@ export class AttachmentTurns {
     this.#directory = directory;
     this.#patience = patience;
     this.#queue = queue;
+  }
+
+  /** How many operations of this process wait for their turn. */
+  get waiting(): number {
+    return this.#waiting;
   }
 
   /**
@@ -55,6 +61,7 @@ export class AttachmentTurns {
 
   async #wait(path: string, { command, attachment }: Operation, signal: AbortSignal | undefined) {
     const enough = AbortSignal.timeout(this.#patience);
+    this.#waiting++;
     try {
       return await lockFile(
         path,
@@ -67,6 +74,8 @@ export class AttachmentTurns {
         CNI_CODE.TRY_AGAIN,
         `${command} of ${attachmentKey(attachment)}: another operation on it has not ended in ${this.#patience / 1000} s`,
       );
+    } finally {
+      this.#waiting--;
     }
   }
 }

@@ -33,6 +33,8 @@ export const HANDOVER_FLAG = {
   NETNS: 1,
   /** No call: the agent is asked how it is. */
   STATUS: 2,
+  /** No call: the agent is asked for its metrics. */
+  METRICS: 4,
 } as const;
 
 /** An invocation that was handed over. */

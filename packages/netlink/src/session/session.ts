@@ -6,6 +6,7 @@ import type { Change } from '../core/change.ts';
 import { NetlinkClient } from '../core/client.ts';
 import { NETLINK } from '../core/header.ts';
 import type { Message } from '../core/message.ts';
+import { type ExchangeObserver, observed, observing } from '../core/observed-transport.ts';
 import { type Mode, SocketTransport } from '../core/socket-transport.ts';
 import type { Transport } from '../core/transport.ts';
 import { deleteAnnounced } from '../link/announced-deletion.ts';
@@ -82,6 +83,8 @@ export interface SessionOptions {
    * milliseconds later. Told of an error in an acknowledgement that nobody waits for any more.
    */
   readonly onLateFailure?: ((error: unknown) => void) | undefined;
+  /** Told of every exchange with the kernel. */
+  readonly onExchange?: ExchangeObserver | undefined;
 }
 
 /**
@@ -92,9 +95,10 @@ export interface SessionOptions {
  * for (const link of await session.links.list()) console.log(link.index, link.name);
  */
 export function openSession(options: SessionOptions = {}): KernelSession {
-  const { netns, mode = 'threaded', onLateFailure } = options;
+  const { netns, mode = 'threaded', onLateFailure, onExchange } = options;
   let own: NetnsHandle | undefined;
-  const transport = (protocol: number) => new SocketTransport({ protocol, netns, mode });
+  const transport = (protocol: number) =>
+    observed(new SocketTransport({ protocol, netns, mode }), onExchange);
   return sessionOver({
     handle: () => {
       if (netns !== undefined) return netns;
@@ -108,7 +112,8 @@ export function openSession(options: SessionOptions = {}): KernelSession {
     packets: (indexOf) => kernelPackets(() => netns, indexOf),
     subscribe: (options) => kernelSubscribe(netns, options),
     ...(onLateFailure !== undefined && {
-      deleteLink: (message: Message) => deleteAnnounced(message, { netns, onLateFailure }),
+      deleteLink: (message: Message) =>
+        observing(onExchange, () => deleteAnnounced(message, { netns, onLateFailure })),
     }),
     close: () => own?.close(),
   });

@@ -133,7 +133,8 @@ export function requestedIps(config: HostLocalConfig, fromArgs = ''): readonly A
     .filter((addr) => addr !== undefined);
 }
 
-function configuredSets(config: HostLocalConfig): readonly (readonly RangeConfig[])[] {
+/** The range sets as they are configured, in their order. */
+export function configuredSets(config: HostLocalConfig): readonly (readonly RangeConfig[])[] {
   const { subnet, ranges, ...rest } = ipamOf(config);
   const short = subnet === undefined ? [] : [[{ ...rest, subnet }]];
   const sets = [...(config.runtimeConfig?.ipRanges ?? []), ...short, ...ranges];

@@ -1,0 +1,95 @@
+/** Serves the metrics over HTTP, for Prometheus: opt-in, read-only, on an address of its own. */
+import { chmodSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { AddressInfo, ListenOptions } from 'node:net';
+import { dirname } from 'node:path';
+import { AgentError } from '../agent-error.ts';
+
+/**
+ * An address to listen at: `host:port`, `[v6]:port`, `:port` for every address, or the path of a Unix socket, with
+ * `unix:` before it or not.
+ *
+ * @throws {AgentError} AGENT_SETTING for anything else
+ */
+export function parseListenAddress(text: string): ListenOptions {
+  const path = text.startsWith('unix:') ? text.slice('unix:'.length) : text;
+  if (path.startsWith('/')) return { path };
+  const [, v6, name, port] = /^(?:\[([\da-fA-F:.]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(text) ?? [];
+  if (port === undefined || Number(port) > 65_535) {
+    const wanted = 'it must be host:port, [v6]:port, :port or the path of a socket';
+    throw new AgentError('AGENT_SETTING', `listen at ${JSON.stringify(text)}: ${wanted}`);
+  }
+  const host = v6 ?? name;
+  // While a new agent takes over from an old one, both listen.
+  return { port: Number(port), reusePort: true, ...(host !== '' && { host }) };
+}
+
+/** A listener that serves. */
+export interface MetricsListener extends AsyncDisposable {
+  /** Where: `127.0.0.1:9464`, or a path. */
+  readonly address: string;
+}
+
+/**
+ * Serves `GET /metrics`, and `GET /healthz` for who only wants to know whether the agent lives.
+ *
+ * @throws {AgentError} AGENT_SOCKET when the address cannot be listened at
+ */
+export async function listenForMetrics(where: ListenOptions, text: () => string): Promise<MetricsListener> {
+  // Loaded only where it is wanted: it costs memory.
+  const { createServer } = await import('node:http');
+  const server = createServer({ requestTimeout: PATIENCE, headersTimeout: PATIENCE }, (request, response) => {
+    const page = PAGES[request.url?.split('?')[0] ?? ''];
+    const mayRead = request.method === 'GET' || request.method === 'HEAD';
+    const status = page === undefined ? 404 : mayRead ? 200 : 405;
+    const body = status === 200 && page !== undefined ? page(text) : '';
+    response.writeHead(status, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
+    response.end(request.method === 'HEAD' ? '' : body);
+  });
+  server.maxConnections = MOST_CONNECTIONS;
+  server.keepAliveTimeout = PATIENCE;
+  const { path } = where;
+  if (path === undefined) await listen(server, where);
+  else await listenAtPath(server, path);
+  const address = server.address();
+  const inode = path === undefined ? undefined : statSync(path).ino;
+  return {
+    address: path ?? (address !== null && typeof address === 'object' ? hostAndPort(address) : ''),
+    async [Symbol.asyncDispose]() {
+      if (path !== undefined && statSync(path, { throwIfNoEntry: false })?.ino === inode) rmSync(path);
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+/** In one step, in the place of an old agent's socket: that takes away what it has bound itself, and no other. */
+async function listenAtPath(server: Server, path: string): Promise<void> {
+  const draft = `${path}.${process.pid}`;
+  mkdirSync(dirname(path), { recursive: true });
+  rmSync(draft, { force: true });
+  await listen(server, { path: draft });
+  chmodSync(draft, 0o600);
+  renameSync(draft, path);
+}
+
+async function listen(server: Server, where: ListenOptions): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', (error) =>
+    reject(new AgentError('AGENT_SOCKET', `listen for metrics: ${error.message}`, { cause: error })),
+  );
+  server.listen(where, resolve);
+  await promise;
+}
+
+function hostAndPort({ address, port, family }: AddressInfo): string {
+  return family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`;
+}
+
+const PAGES: Readonly<Record<string, (text: () => string) => string>> = {
+  '/metrics': (text) => text(),
+  '/healthz': () => 'ok\n',
+};
+/** Milliseconds. */
+const PATIENCE = 5000;
+const MOST_CONNECTIONS = 16;

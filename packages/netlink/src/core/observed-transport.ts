@@ -1,0 +1,27 @@
+import type { Transport } from './transport.ts';
+
+/** Called when an exchange with the kernel begins. What it returns is called when that has ended, however it did. */
+export type ExchangeObserver = () => () => void;
+
+/** A transport whose exchanges are told to somebody. */
+export function observed(transport: Transport, onExchange: ExchangeObserver | undefined): Transport {
+  if (onExchange === undefined) return transport;
+  return {
+    exchange: (request) => observing(onExchange, () => transport.exchange(request)),
+    recover: () => transport.recover?.(),
+    [Symbol.dispose]: () => transport[Symbol.dispose](),
+  };
+}
+
+/** Tells of one exchange. */
+export async function observing<T>(
+  onExchange: ExchangeObserver | undefined,
+  exchange: () => Promise<T>,
+): Promise<T> {
+  const end = onExchange?.();
+  try {
+    return await exchange();
+  } finally {
+    end?.();
+  }
+}
