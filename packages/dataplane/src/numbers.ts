@@ -9,6 +9,8 @@ export const TABLES = {
   nat: { family: 'inet', table: 'heddle' },
   /** What may enter a bridge. */
   bridge: { family: 'bridge', table: 'heddle' },
+  /** Marks the doctor's own probes as traced, while it sends them. */
+  doctor: { family: 'inet', table: 'heddle-doctor' },
 } as const;
 
 /**
@@ -28,6 +30,12 @@ export const BASE_CHAINS = {
   postrouting: { type: 'nat', hook: 'postrouting', priority: 100 },
   /** In the bridge's table, before all else (NF_BR_PRI_NAT_DST_BRIDGED). */
   bridgePrerouting: { type: 'filter', hook: 'prerouting', priority: -300 },
+  /** In the doctor's table, before all else (NF_IP_PRI_RAW_BEFORE_DEFRAG): marks its probes as traced. */
+  doctorMark: { type: 'filter', hook: 'prerouting', priority: -450 },
+  /** In the doctor's table, behind everybody: probes that get here have come through the hook. */
+  doctorArrived: { type: 'filter', hook: 'prerouting', priority: 1000 },
+  doctorForwarded: { type: 'filter', hook: 'forward', priority: 1000 },
+  doctorLeaving: { type: 'filter', hook: 'postrouting', priority: 1000 },
 } as const;
 
 /** Bits of the packet mark (`skb->mark`) that packets of ours may carry. */

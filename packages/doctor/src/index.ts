@@ -14,6 +14,8 @@ export type {
 export { RUNTIME_NAMES, type RuntimeName } from './audit/model/selection.ts';
 export { nodeFiles } from './audit/node-files.ts';
 export { AUDIT_RULES } from './audit/rules.ts';
+export { DOCTOR_RULES } from './checks/rules.ts';
+export { type Examination, type ExamineOptions, examine } from './examine.ts';
 export { exitCodeFor, FOUND_EXIT } from './exit-code.ts';
 export {
   type Finding,
@@ -24,6 +26,12 @@ export {
   type TextEdit,
   worst,
 } from './finding.ts';
+export { LOG_RULES } from './logs/messages.ts';
+export { type LogSource, readLog } from './logs/read-log.ts';
+export type { FileFacts, Machine, NodeFiles, NodePlaces, NodePorts } from './node/ports.ts';
+export { systemFiles, systemMachine } from './node/system.ts';
+export type { NodeView } from './node/view.ts';
+export { type Freed, type FreeOptions, freeLeaks } from './repair/free-leaks.ts';
 export { type GithubOptions, renderGithub } from './report/github.ts';
 export { type ReportJson, renderJson } from './report/json.ts';
 export { countWords, inOrder, type Report } from './report/report.ts';
@@ -32,3 +40,4 @@ export { renderText, type TextStyle } from './report/text.ts';
 export { found, type Rule, type Rules, ruleRegistry } from './rule.ts';
 export { RULES } from './rules.ts';
 export { parseSilences, type Silence, type Silenced, silence } from './silence.ts';
+export type { Step, Walk, WalkOptions } from './walk/context.ts';

@@ -1,7 +1,7 @@
 import type { ValidAttachment } from '@heddle/cni';
+import type { ListedAttachment } from '@heddle/doctor/inventory';
 import { type CommonFlags, defineCommand } from '../command.ts';
 import { keptAttachments } from '../gc/kept.ts';
-import type { ListedAttachment } from '../inventory/attachments.ts';
 import { takeInventory } from '../inventory/collect.ts';
 import { emit } from '../output/emit.ts';
 import { printable } from '../output/printable.ts';

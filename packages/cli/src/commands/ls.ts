@@ -1,5 +1,5 @@
+import type { ListedAttachment } from '@heddle/doctor/inventory';
 import { type CommonFlags, defineCommand } from '../command.ts';
-import type { ListedAttachment } from '../inventory/attachments.ts';
 import { INVENTORY_FLAGS, type InventoryFlags, takeInventory } from '../inventory/collect.ts';
 import { attachmentJson } from '../inventory/json.ts';
 import { formatAge } from '../output/age.ts';

@@ -1,7 +1,7 @@
+import type { ListedAttachment } from '@heddle/doctor/inventory';
 import { openSession } from '@heddle/netlink';
 import { openNetns, SysError } from '@heddle/sys';
 import { type Cli, type CommonFlags, defineCommand } from '../command.ts';
-import type { ListedAttachment } from '../inventory/attachments.ts';
 import { INVENTORY_FLAGS, type Inventory, type InventoryFlags, takeInventory } from '../inventory/collect.ts';
 import { emit } from '../output/emit.ts';
 import { netnsPath } from '../request/sandbox.ts';

@@ -1,6 +1,7 @@
 /** What `gc` keeps: the attachments that the words on its command line mean, which must be there. */
+
+import type { ListedAttachment } from '@heddle/doctor/inventory';
 import { EXIT } from '../exit-codes.ts';
-import type { ListedAttachment } from '../inventory/attachments.ts';
 import { containersOf, findContainer } from '../inventory/find-container.ts';
 import { CommandError } from '../output/report-error.ts';
 

@@ -17,6 +17,7 @@ export interface Leftover {
 export const OWN_TABLES: readonly { readonly family: NftFamily; readonly name: string }[] = [
   { family: 'inet', name: 'heddle' },
   { family: 'bridge', name: 'heddle' },
+  { family: 'inet', name: 'heddle-doctor' },
 ];
 
 /** Looks for what stays. The removals work while the session is open. */

@@ -1,11 +1,16 @@
 /** Gathers what this machine knows of attachments. */
 import { listConfigDir, ResultCache } from '@heddle/cni/runtime';
+import {
+  type Evidence,
+  hasNetns,
+  type ListedAttachment,
+  listAttachments,
+  readReservations,
+  reservationDirs,
+} from '@heddle/doctor/inventory';
 import { configDir } from '../request/environment.ts';
 import { warn } from '../request/runtime.ts';
 import type { Surroundings } from '../surroundings.ts';
-import { type Evidence, type ListedAttachment, listAttachments } from './attachments.ts';
-import { hasNetns } from './netns.ts';
-import { readReservations, reservationDirs } from './reservations.ts';
 
 /** Where else to look than in the usual places. */
 export interface InventoryFlags {

@@ -1,5 +1,5 @@
 /** Which attachments a word on a command line means. */
-import type { ListedAttachment } from './attachments.ts';
+import type { ListedAttachment } from '@heddle/doctor/inventory';
 
 /** A word that stands for a container. */
 export interface ContainerWord {

@@ -1,4 +1,4 @@
-import type { ListedAttachment } from './attachments.ts';
+import type { ListedAttachment } from '@heddle/doctor/inventory';
 
 /** An attachment as `-o json` prints it: the time is ISO 8601. */
 export function attachmentJson(attachment: ListedAttachment) {

@@ -1,6 +1,7 @@
 /** Which attachments the words on a command line mean. */
+
+import type { ListedAttachment } from '@heddle/doctor/inventory';
 import { EXIT } from '../exit-codes.ts';
-import type { ListedAttachment } from '../inventory/attachments.ts';
 import { containersOf, findContainer } from '../inventory/find-container.ts';
 import { CommandError } from '../output/report-error.ts';
 

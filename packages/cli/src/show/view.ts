@@ -2,9 +2,8 @@
 import { type AttachmentId, isJsonObject, type JsonObject, parseJson } from '@heddle/cni';
 import { aliasTag, ownerTag, parseOwnerComment, tagKey } from '@heddle/cni/plugin';
 import type { CachedAttachment } from '@heddle/cni/runtime';
+import type { ListedAttachment, NetworkReservation } from '@heddle/doctor/inventory';
 import type { Address, KernelSession, Link, Route } from '@heddle/netlink';
-import type { ListedAttachment } from '../inventory/attachments.ts';
-import type { NetworkReservation } from '../inventory/reservations.ts';
 import { type OwnedRuleset, ownedRuleset } from './ruleset.ts';
 
 /** What belongs to an attachment. Links, addresses and routes are of one side: the container's or the host's. */

@@ -96,3 +96,4 @@ export {
   xtMatch,
   xtTarget,
 } from './statements.ts';
+export { type NftTrace, nftTraceOf, setTrace } from './trace.ts';

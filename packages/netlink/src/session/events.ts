@@ -37,6 +37,7 @@ export const GROUPS = {
   conntrackUpdate: { protocol: NETLINK.NETFILTER, group: 2 },
   conntrackDestroy: { protocol: NETLINK.NETFILTER, group: 3 },
   nft: { protocol: NETLINK.NETFILTER, group: 7 },
+  nftTrace: { protocol: NETLINK.NETFILTER, group: 9 },
 } as const;
 
 /** What may be subscribed to. `neighbour` includes forwarding entries, `link` the ports of bridges. */

@@ -14,7 +14,7 @@ const verdictCode = oneOf(i32be, {
 });
 
 /** NFTA_VERDICT_* */
-const verdictAttrs = attrs('NFTA_VERDICT', { code: attr(1, verdictCode), chain: attr(2, cstring) });
+export const verdictAttrs = attrs('NFTA_VERDICT', { code: attr(1, verdictCode), chain: attr(2, cstring) });
 
 /** NFTA_DATA_*: bytes or a verdict. */
 export const data = attrs('NFTA_DATA', { value: attr(1, rest), verdict: attr(2, verdictAttrs) });

@@ -32,6 +32,7 @@ export const NFT_MSG = {
   DELSETELEM: 14,
   NEWGEN: 15,
   GETGEN: 16,
+  TRACE: 17,
   NEWOBJ: 18,
   GETOBJ: 19,
   DELOBJ: 20,

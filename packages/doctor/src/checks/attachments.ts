@@ -1,0 +1,259 @@
+/** Each attachment as it is against how ADD left it: from its namespace outwards, without sending anything. */
+import { type Addr, Prefix } from '@heddle/netaddr';
+import type { Finding } from '../finding.ts';
+import { nameOf, type PodInside, type PodView, promisedAddresses } from '../node/pods.ts';
+import type { NodeView } from '../node/view.ts';
+import { found } from '../rule.ts';
+import { doctorRule, type NodeCheck, some } from './check.ts';
+
+const netnsGone = doctorRule({
+  id: 'attachment/gone',
+  severity: 'warning',
+  title: 'The runtime remembers attachments whose namespace is gone',
+  explains:
+    'After a reboot, or when a runtime was killed, nobody has detached these. Their addresses stay held, and their published ports may stay in the rules, until the runtime deletes the container or somebody collects garbage.',
+});
+
+const noLink = doctorRule({
+  id: 'attachment/no-link',
+  severity: 'error',
+  title: 'The interface of an attachment is gone',
+  explains:
+    'The namespace is there, but the interface that ADD made is not in it: something deleted or renamed it.',
+});
+
+const linkDown = doctorRule({
+  id: 'attachment/link-down',
+  severity: 'error',
+  title: 'A link of an attachment is down',
+  explains:
+    "Both ends of a container's veth pair, and the bridge on the node, must be up; a bridge's port must be forwarding. A network manager that takes links for its own, or a spanning tree, takes them down.",
+});
+
+const noAddress = doctorRule({
+  id: 'attachment/no-address',
+  severity: 'error',
+  title: 'An attachment has lost its address',
+  explains:
+    "The addresses of ADD's result must be on the interface, and usable: not those that were found to be somebody else's.",
+});
+
+const noRoute = doctorRule({
+  id: 'attachment/no-route',
+  severity: 'error',
+  title: 'A route of an attachment is missing',
+  explains:
+    "The routes of ADD's result must be in the namespace. Without its default route a container reaches its own network only.",
+});
+
+const noHostLink = doctorRule({
+  id: 'attachment/detached',
+  severity: 'error',
+  title: 'The node has lost its end of an attachment',
+  explains:
+    "The node's end of the pair must be there and, where the network is a bridge, be a port of that bridge.",
+});
+
+const noHostRoute = doctorRule({
+  id: 'attachment/no-host-route',
+  severity: 'error',
+  title: 'The node has no route to a container',
+  explains:
+    "What the node, other containers and published ports send a container follows the node's routes: a bridge's network, or a route of its own for a container on a point-to-point link. Asked for is what the kernel would choose.",
+});
+
+/** See the file's comment. */
+export const attachmentsCheck: NodeCheck = {
+  rules: [linkDown, noLink, noHostLink, noAddress, noRoute, noHostRoute, netnsGone],
+  async look(view) {
+    const findings: Finding[] = [...gone(view)];
+    for (const pod of view.pods) {
+      if (pod.inside === undefined) continue;
+      findings.push(...inside(pod, pod.inside), ...outside(view, pod), ...(await wayBack(view, pod)));
+    }
+    return findings;
+  },
+};
+
+function gone({ pods }: NodeView): readonly Finding[] {
+  const stale = pods.filter(({ attachment }) => attachment.state === 'stale');
+  return [...Map.groupBy(stale, ({ attachment }) => attachment.network)].map(([network, each]) =>
+    found(netnsGone, {
+      subject: `network ${network}`,
+      what: `${each.length === 1 ? 'the namespace of an attachment is' : `the namespaces of ${each.length} attachments are`} gone, and nobody has detached ${each.length === 1 ? 'it' : 'them'}`,
+      consequence: 'What they hold (addresses, published ports) is not free for others.',
+      remedy: `let the runtime remove the containers, or \`heddle gc ${network} --keep-live\``,
+      evidence: [some(each.map(({ attachment }) => nameOf(attachment)))],
+    }),
+  );
+}
+
+function inside(pod: PodView, { link, addresses, routes, path }: PodInside): readonly Finding[] {
+  const { attachment, result } = pod;
+  const subject = nameOf(attachment);
+  const { ifName } = attachment;
+  if (ifName === null) return [];
+  if (link === undefined) {
+    return [
+      found(noLink, {
+        ...{ subject, what: `there is no ${ifName} in its namespace` },
+        consequence: 'The container has no network.',
+        remedy: 'start the container anew; find out what removes links there',
+        evidence: [path],
+      }),
+    ];
+  }
+  const findings: Finding[] = [];
+  if (!link.up) {
+    findings.push(
+      found(linkDown, {
+        ...{ subject, what: `${ifName} in the container is down` },
+        consequence: 'The container has no network.',
+        remedy: `nsenter --net=${path} ip link set ${ifName} up`,
+      }),
+    );
+  }
+  const lost = promisedAddresses(pod).filter(
+    (addr) => !addresses.some(({ prefix }) => prefix.addr.equals(addr)),
+  );
+  if (lost.length > 0) {
+    findings.push(
+      found(noAddress, {
+        ...{
+          subject,
+          what: `${lost.join(' and ')} ${lost.length === 1 ? 'is' : 'are'} not on ${ifName} any more`,
+        },
+        consequence: 'What is sent to the container does not get there.',
+        remedy: 'start the container anew; find out what changes addresses there',
+        evidence: [
+          addresses.length === 0
+            ? `${ifName} has no address`
+            : `${ifName} has ${addresses.map(({ prefix }) => prefix).join(', ')}`,
+        ],
+      }),
+    );
+  }
+  // A link that is down has no routes: one cause is enough.
+  const promised = (result?.routes ?? []).filter(({ table }) => table === undefined || table === MAIN);
+  const missing = link.up
+    ? promised.filter(({ dst }) => {
+        const wanted = Prefix.tryParse(dst)?.masked();
+        return (
+          wanted !== undefined &&
+          !routes.some((route) => route.dst.equals(wanted) && route.type === 'unicast')
+        );
+      })
+    : [];
+  if (missing.length > 0 && lost.length === 0) {
+    findings.push(
+      found(noRoute, {
+        ...{
+          subject,
+          what: `the route to ${missing.map(({ dst }) => dst).join(' and ')} is gone from the container`,
+        },
+        consequence: missing.some(({ dst }) => dst.endsWith('/0'))
+          ? 'The container reaches its own network only.'
+          : 'The container does not reach these.',
+        remedy: 'start the container anew; find out what changes routes there',
+        evidence: missing.map(({ dst, gw }) => `ADD set ${dst}${gw === undefined ? '' : ` via ${gw}`}`),
+      }),
+    );
+  }
+  return findings;
+}
+
+function outside(view: NodeView, { attachment, hostLink, result, inside }: PodView): readonly Finding[] {
+  const subject = nameOf(attachment);
+  const bridge = (result?.interfaces ?? [])
+    .filter(({ sandbox = '' }) => sandbox === '')
+    .map(({ name }) => view.links.find((link) => link.name === name))
+    .find((link) => link?.kind === 'bridge');
+  if (hostLink === undefined) {
+    const other = (result?.interfaces ?? []).find(
+      ({ sandbox = '', name }) => sandbox === '' && name !== bridge?.name,
+    );
+    if (inside?.link?.kind !== 'veth' || other === undefined) return [];
+    return [
+      found(noHostLink, {
+        ...{ subject, what: `the node's end of the pair (${other.name}) is not there` },
+        consequence: 'The container has no network.',
+        remedy: 'start the container anew; find out what moves or renames links of the node',
+      }),
+    ];
+  }
+  if (bridge !== undefined && hostLink.master !== bridge.index) {
+    return [
+      found(noHostLink, {
+        ...{ subject, what: `${hostLink.name} is not a port of ${bridge.name} any more` },
+        consequence: 'The container reaches nobody.',
+        remedy: `ip link set ${hostLink.name} master ${bridge.name}; keep network managers off these links`,
+      }),
+    ];
+  }
+  const master = view.links.find(({ index }) => index === hostLink.master);
+  const down = [hostLink, master].find((link) => link !== undefined && !link.up);
+  if (down !== undefined) {
+    return [
+      found(linkDown, {
+        ...{ subject, what: `${down.name} on the node is down` },
+        consequence: 'The container has no network.',
+        remedy: `ip link set ${down.name} up; keep network managers off it`,
+      }),
+    ];
+  }
+  const state = hostLink.port?.state;
+  if (inside?.link?.up !== true || state === undefined || state === 'forwarding') return [];
+  return [
+    found(linkDown, {
+      severity: state === 'blocking' || state === 'disabled' ? 'error' : 'warning',
+      ...{ subject, what: `${hostLink.name} is a port that does not forward (${state})` },
+      consequence: 'The bridge passes nothing on from the container or to it.',
+      remedy: `bridge link set dev ${hostLink.name} state 3; turn the spanning tree of ${master?.name ?? 'the bridge'} off unless it is needed`,
+    }),
+  ];
+}
+
+async function wayBack(view: NodeView, pod: PodView): Promise<readonly Finding[]> {
+  const { hostLink, inside, attachment } = pod;
+  if (hostLink === undefined || inside?.link?.up !== true || !hostLink.up) return [];
+  const arrival = view.links.find(({ index }) => index === (hostLink.master ?? hostLink.index));
+  // A bridge without an address is a plain switch: the node is no party to it.
+  const isParty =
+    hostLink.master === undefined ||
+    view.addresses.some(({ link, prefix }) => link === arrival?.index && !prefix.addr.isLinkLocal);
+  if (arrival === undefined || !arrival.up || !isParty) return [];
+  const findings: Finding[] = [];
+  for (const { prefix } of inside.addresses) {
+    if (prefix.addr.isLinkLocal) continue;
+    const chosen = await chosenLink(view, prefix.addr);
+    if (chosen === arrival.index) continue;
+    const name = view.links.find(({ index }) => index === chosen)?.name;
+    findings.push(
+      found(noHostRoute, {
+        subject: nameOf(attachment),
+        what: `the node sends packets for ${prefix.addr} ${name === undefined ? 'nowhere' : `out of ${name}`}, not to ${arrival.name}`,
+        consequence:
+          'What the node, other containers and answers from outside send the container does not get there.',
+        remedy:
+          name === undefined
+            ? `restore the route to ${prefix.addr} by ${arrival.name}: start the container anew`
+            : `remove the other route to ${prefix.addr}, or the network that overlaps`,
+        evidence: [`ip route get ${prefix.addr}`],
+      }),
+    );
+  }
+  return findings;
+}
+
+async function chosenLink({ host }: NodeView, address: Addr): Promise<number | undefined> {
+  try {
+    const { link, type } = await host.routes.lookup(address);
+    return type === 'unicast' || type === 'local' ? link : undefined;
+  } catch {
+    // The kernel says that there is none: ENETUNREACH, EHOSTUNREACH, EACCES …
+    return undefined;
+  }
+}
+
+/** RT_TABLE_MAIN */
+const MAIN = 254;

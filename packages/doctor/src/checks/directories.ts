@@ -1,0 +1,217 @@
+/** Whether the directories and files that plugins and runtimes work in can be used. */
+import { dirname } from 'node:path';
+import { isJsonObject, type JsonValue } from '@heddle/cni';
+import type { Finding } from '../finding.ts';
+import { reservationDirs } from '../inventory/reservations.ts';
+import type { NodeView } from '../node/view.ts';
+import { found } from '../rule.ts';
+import { doctorRule, type NodeCheck, some } from './check.ts';
+import { mountOf } from './program-file.ts';
+
+const unusable = doctorRule({
+  id: 'directory/unusable',
+  severity: 'error',
+  title: 'A directory cannot be used',
+  explains:
+    "The runtime's cache, host-local's reservations, the plugins' and the configurations' directories: whether they are directories, and may be written or read. A directory that is not there yet is no fault, as long as it can be made.",
+});
+
+const credentials = doctorRule({
+  id: 'directory/credentials',
+  severity: 'error',
+  title: "A plugin's kubeconfig cannot be read",
+  explains:
+    'Configurations of Calico, Multus and others name a kubeconfig with which the plugin asks the API server. It is missing when the installer of that CNI did not finish, or its token has been cleared away.',
+});
+
+const exposed = doctorRule({
+  id: 'directory/exposed',
+  severity: 'warning',
+  title: "A plugin's kubeconfig can be read by everybody",
+  explains:
+    'The kubeconfig of a network plugin holds a token that may change the cluster. It should be readable by root only.',
+});
+
+const denied = doctorRule({
+  id: 'directory/denied',
+  severity: 'error',
+  title: 'A security module denied something to a plugin or runtime',
+  explains:
+    "SELinux and AppArmor refuse what file permissions would allow, and tell it in the kernel's log. Looked for are denials for what concerns CNI: its directories, its plugins, network namespaces.",
+});
+
+/** See the file's comment. */
+export const directoriesCheck: NodeCheck = {
+  rules: [denied, unusable, credentials, exposed],
+  look: (view) => [...denials(view), ...directories(view), ...kubeconfigs(view)],
+};
+
+function directories(view: NodeView): readonly Finding[] {
+  const { places } = view.ports;
+  const lists = view.networks.networks.map(({ list }) => list);
+  const usesHostLocal = lists.some(({ plugins }) =>
+    plugins.some(({ ipamType }) => ipamType === 'host-local'),
+  );
+  const stores = usesHostLocal ? reservationDirs(places.reservationDir, lists) : [];
+  return [
+    ...problem(view, { path: places.configDir, role: 'network configurations', wish: 'read' }),
+    ...places.pluginPath.flatMap((path) => problem(view, { path, role: 'plugins', wish: 'read' })),
+    ...problem(view, { path: places.cacheDir, role: "the runtime's cache", wish: 'write' }),
+    ...problem(view, { path: `${places.cacheDir}/results`, role: "the runtime's cache", wish: 'write' }),
+    ...stores.flatMap((path) => problem(view, { path, role: "host-local's reservations", wish: 'write' })),
+    ...stores.flatMap((path) =>
+      lists.flatMap(({ name }) =>
+        problem(view, { path: `${path}/${name}`, role: "host-local's reservations", wish: 'write' }),
+      ),
+    ),
+  ];
+}
+
+interface Wanted {
+  readonly path: string;
+  readonly role: string;
+  readonly wish: 'read' | 'write';
+}
+
+function problem(view: NodeView, { path, role, wish }: Wanted): readonly Finding[] {
+  const { files } = view.ports;
+  const why = whyNot(view, path, wish);
+  if (why === undefined) return [];
+  const consequence =
+    role === 'plugins' || role === 'network configurations'
+      ? 'The runtime finds nothing there, and attaches no container.'
+      : wish === 'write' && role.includes('cache')
+        ? 'Containers cannot be attached, or are not remembered and leave things behind when they end.'
+        : 'No address can be given out or taken back.';
+  const facts = files.facts(path);
+  return [
+    found(unusable, {
+      subject: path,
+      what: `${path} (${role}) cannot be ${wish === 'write' ? 'written to' : 'read'}: ${why.what}`,
+      consequence,
+      remedy: why.remedy,
+      ...(facts !== undefined && {
+        evidence: [`mode ${facts.mode.toString(8)}, owner ${facts.uid}:${facts.gid}`],
+      }),
+    }),
+  ];
+}
+
+function whyNot(
+  view: NodeView,
+  path: string,
+  wish: 'read' | 'write',
+): { readonly what: string; readonly remedy: string } | undefined {
+  const { files, machine } = view.ports;
+  const facts = files.facts(path);
+  if (facts === undefined) {
+    const above = nearest(view, path);
+    const refused =
+      files.refusal(above, 'execute') ?? (wish === 'write' ? files.refusal(above, 'write') : undefined);
+    if (refused === undefined) return undefined;
+    return { what: `${above}: ${wordsFor(refused)}`, remedy: remedyFor(view, above, refused) };
+  }
+  if (facts.kind !== 'directory') {
+    return { what: 'it is no directory', remedy: `move ${path} away, and make a directory (mode 755)` };
+  }
+  const refused = files.refusal(path, wish) ?? files.refusal(path, 'execute');
+  if (refused !== undefined) return { what: wordsFor(refused), remedy: remedyFor(view, path, refused) };
+  // Root passes by permissions that stop a runtime without all capabilities.
+  if (machine.uid === 0 && wish === 'write' && facts.uid === 0 && (facts.mode & 0o300) !== 0o300) {
+    return { what: `its mode is ${facts.mode.toString(8)}`, remedy: `chmod u+rwx ${path}` };
+  }
+  return undefined;
+}
+
+function nearest({ ports: { files } }: NodeView, path: string): string {
+  let above = dirname(path);
+  while (above !== '/' && files.facts(above) === undefined) above = dirname(above);
+  return above;
+}
+
+function wordsFor(errno: string): string {
+  return REFUSALS[errno] ?? errno;
+}
+
+const REFUSALS: Readonly<Record<string, string>> = {
+  EACCES: 'permission denied',
+  EPERM: 'the file is immutable, or a security module forbids it',
+  EROFS: 'the file system is mounted read-only',
+};
+
+function remedyFor(view: NodeView, path: string, errno: string): string {
+  if (errno === 'EROFS') return `mount ${mountOf(view.ports.files, path)?.point ?? path} read-write`;
+  if (errno === 'EPERM') return `chattr -i ${path}, or see the rules of SELinux or AppArmor`;
+  return `chmod u+rwx ${path}, and give it to the user of the runtime`;
+}
+
+function kubeconfigs(view: NodeView): readonly Finding[] {
+  const { files, machine } = view.ports;
+  return view.networks.networks.flatMap(({ list, path: file }) =>
+    list.plugins.flatMap(({ type, raw }) =>
+      namedKubeconfigs(raw).flatMap((path): readonly Finding[] => {
+        const facts = files.facts(path);
+        const refused = facts === undefined ? 'it is not there' : files.refusal(path, 'read');
+        const isClosed = facts !== undefined && machine.uid === 0 && (facts.mode & 0o444) === 0;
+        const subject = `network ${list.name}`;
+        if (refused !== undefined || isClosed) {
+          const why = isClosed ? `its mode is ${facts.mode.toString(8)}` : wordsFor(refused ?? '');
+          return [
+            found(credentials, {
+              ...{ place: { file }, subject },
+              what: `the plugin ${type} cannot read ${path}: ${why}`,
+              consequence: `${type} cannot ask the API server, and fails.`,
+              remedy:
+                facts === undefined
+                  ? `restart the pod that installs ${type} on this node`
+                  : `chmod 600 ${path}`,
+            }),
+          ];
+        }
+        if (facts === undefined || (facts.mode & 0o004) === 0) return [];
+        return [
+          found(exposed, {
+            ...{ place: { file }, subject },
+            what: `${path} can be read by every user of the node (mode ${facts.mode.toString(8)})`,
+            consequence: `Whoever gets into the node has the rights of ${type} in the cluster.`,
+            remedy: `chmod 600 ${path}`,
+          }),
+        ];
+      }),
+    ),
+  );
+}
+
+/** Calico nests it as `kubernetes.kubeconfig`, Multus and others have it at the top. */
+function namedKubeconfigs(value: JsonValue): readonly string[] {
+  if (!isJsonObject(value)) return [];
+  return Object.entries(value).flatMap(([key, member]) => {
+    if (key.toLowerCase() === 'kubeconfig' && typeof member === 'string' && member.startsWith('/'))
+      return [member];
+    return key === 'kubernetes' || key === 'delegate' ? namedKubeconfigs(member) : [];
+  });
+}
+
+function denials({ ports }: NodeView): readonly Finding[] {
+  const lines = ports.machine.kernelLog().filter((line) => DENIAL.test(line) && ABOUT_CNI.test(line));
+  const last = lines.at(-1);
+  if (last === undefined) return [];
+  const module = /apparmor/i.test(last) ? 'AppArmor' : 'SELinux';
+  const program = /comm="([^"]*)"/.exec(last)?.[1] ?? 'a program';
+  return [
+    found(denied, {
+      subject: module,
+      what: `${module} denied something to ${program}`,
+      consequence:
+        'Plugins or the runtime fail with "permission denied", although file permissions allow it.',
+      remedy:
+        module === 'AppArmor'
+          ? `correct the profile that the line names (\`aa-status\` lists them), or set it to complain`
+          : 'restore the labels (`restorecon -Rv /opt/cni /etc/cni /var/lib/cni`), or allow it by a policy',
+      evidence: [some(lines.slice(-3), 3)],
+    }),
+  ];
+}
+
+const DENIAL = /apparmor="DENIED"|avc:\s+denied/;
+const ABOUT_CNI = /cni|netns|containerd|crio|podman|flannel|calico|cilium|multus/i;

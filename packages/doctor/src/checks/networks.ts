@@ -1,0 +1,255 @@
+/** The networks of the node: which file is in force, whether it is ready, and whether the runtime goes by it. */
+import { atLeast, CniError, ConfigError, compareVersions, goJson, type NetworkConfigList } from '@heddle/cni';
+import { findPlugin, Runtime } from '@heddle/cni/runtime';
+import type { Finding, Place } from '../finding.ts';
+import type { NodeView } from '../node/view.ts';
+import { found } from '../rule.ts';
+import { doctorRule, type NodeCheck } from './check.ts';
+import { DAEMONS } from './known-plugins.ts';
+
+const none = doctorRule({
+  id: 'network/none',
+  severity: 'error',
+  title: 'There is no usable network configuration',
+  explains:
+    'The directory of network configurations has no file that a runtime could use. containerd and CRI-O then report the node as not ready ("cni plugin not initialized", "no networks found").',
+});
+
+const broken = doctorRule({
+  id: 'network/broken',
+  severity: 'error',
+  title: 'A configuration file cannot be used',
+  explains:
+    'A file among the network configurations is no valid configuration. A runtime that takes the first file fails on it; one that looks for a name may stop at it. `heddle audit` looks at the files closely.',
+});
+
+const sameName = doctorRule({
+  id: 'network/same-name',
+  severity: 'error',
+  title: 'Two files define networks of one name',
+  explains:
+    'The network of that name is the one whose file sorts first. What attaches by one file and detaches by the other leaves things behind, and both hold addresses in one pool.',
+});
+
+const displaced = doctorRule({
+  id: 'network/displaced',
+  severity: 'error',
+  title: 'A file that cannot work sorts before one that can',
+  explains:
+    'Runtimes of Kubernetes attach pods to the first file by name. Often it is one that the last CNI left behind, whose programs or daemon are gone, while the file of the present one sorts after it.',
+});
+
+const daemonAbsent = doctorRule({
+  id: 'network/daemon-absent',
+  severity: 'error',
+  title: 'The daemon of a plugin has not come up',
+  explains:
+    'Many plugins only pass requests on to a daemon of the node, or wait for a file that it writes when it is ready. Looked for are the sockets and files of the well-known ones.',
+});
+
+const notReady = doctorRule({
+  id: 'network/not-ready',
+  severity: 'error',
+  title: 'A plugin says that it is not ready',
+  explains:
+    'Networks of version 1.1.0 and later are asked (STATUS) whether a container could be attached now.',
+});
+
+const notLoaded = doctorRule({
+  id: 'network/not-loaded',
+  severity: 'warning',
+  title: 'The runtime goes by an older configuration',
+  explains:
+    'Runtimes read configurations when they start and when they see the directory change, which they do not always see (a directory that was made anew, a link that was turned). Containers that were attached after the last change tell which text the runtime had.',
+});
+
+/** See the file's comment. */
+export const networksCheck: NodeCheck = {
+  rules: [broken, none, sameName, displaced, daemonAbsent, notReady, notLoaded],
+  async look(view) {
+    const { networks } = view;
+    return [
+      ...networks.broken.map((each) => brokenFile(each)),
+      ...nothingUsable(view),
+      ...networks.duplicates.map(({ name, paths }) => twice(name, paths)),
+      ...displacing(view),
+      ...absentDaemons(view),
+      ...(await unready(view)),
+      ...stale(view),
+    ];
+  },
+};
+
+function brokenFile({ path, error }: { readonly path: string; readonly error: unknown }): Finding {
+  const isPlaced = error instanceof ConfigError || (error instanceof CniError && 'line' in error);
+  const { line, column } = (isPlaced ? error : {}) as { line?: number; column?: number };
+  const place: Place = {
+    file: path,
+    ...(line !== undefined && { line }),
+    ...(column !== undefined && { column }),
+  };
+  const message = error instanceof Error ? error.message : String(error);
+  return found(broken, {
+    place,
+    what: error instanceof ConfigError ? error.reason : message,
+    consequence: 'A runtime that gets to this file fails, or passes it over for one that sorts after it.',
+    remedy: `correct or remove it; \`heddle audit ${path}\` says more`,
+  });
+}
+
+function nothingUsable({ networks, ports }: NodeView): readonly Finding[] {
+  if (networks.networks.length > 0) return [];
+  const { configDir } = ports.places;
+  const isThere = ports.files.facts(configDir)?.kind === 'directory';
+  return [
+    found(none, {
+      subject: configDir,
+      what: isThere ? `no file in ${configDir} can be used` : `there is no directory ${configDir}`,
+      consequence: 'The runtime reports the network as not ready, and attaches nothing.',
+      remedy:
+        'install a CNI, whose installer writes a file there (`heddle install` does), or look why its installer did not',
+      evidence: networks.broken.map(({ path }) => `not usable: ${path}`),
+    }),
+  ];
+}
+
+function twice(name: string, paths: readonly string[]): Finding {
+  const [first = '', ...others] = paths;
+  return found(sameName, {
+    place: { file: others[0] ?? first },
+    subject: `network ${name}`,
+    what: `network "${name}" is defined by ${paths.join(' and ')}`,
+    consequence: `By name only ${first} is in force; a runtime that takes several files attaches twice.`,
+    remedy: `give one of them another "name", or remove ${others.join(' and ')}`,
+  });
+}
+
+/** A first network that cannot work, with one after it that can. */
+function displacing(view: NodeView): readonly Finding[] {
+  const ordered = view.networks.networks.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const [first, ...others] = ordered;
+  if (first === undefined) return [];
+  const why = obstacleOf(view, first.list);
+  const next = others.find(({ list }) => obstacleOf(view, list) === undefined);
+  if (why === undefined || next === undefined) return [];
+  return [
+    found(displaced, {
+      place: { file: first.path },
+      subject: `network ${first.list.name}`,
+      what: `${first.path} sorts before ${next.path}, and cannot work: ${why}`,
+      consequence: `Pods are attached by ${first.path}, and fail.`,
+      remedy: `remove ${first.path} if it is left from another CNI, or give ${next.path} a lower number`,
+    }),
+  ];
+}
+
+function obstacleOf(view: NodeView, list: NetworkConfigList): string | undefined {
+  const { places } = view.ports;
+  for (const { type, ipamType } of list.plugins) {
+    for (const each of [type, ...(ipamType === undefined ? [] : [ipamType])]) {
+      try {
+        findPlugin(each, places.pluginPath);
+      } catch (error) {
+        if (error instanceof CniError) return `plugin ${each} is not installed`;
+        throw error;
+      }
+    }
+  }
+  const absent = daemonsOf(list).find(({ path }) => view.ports.files.facts(path) === undefined);
+  return absent && `${absent.path}, which ${absent.daemon} provides, is not there`;
+}
+
+function daemonsOf({ plugins }: NetworkConfigList) {
+  return plugins.flatMap(({ type, ipamType = '' }) =>
+    DAEMONS.filter(({ types }) => types.includes(type) || types.includes(ipamType)),
+  );
+}
+
+function absentDaemons(view: NodeView): readonly Finding[] {
+  return view.networks.networks.flatMap(({ list, path: file }) =>
+    daemonsOf(list)
+      .filter(({ path }) => view.ports.files.facts(path) === undefined)
+      .map(({ daemon, path, types }) =>
+        found(daemonAbsent, {
+          place: { file },
+          subject: `network ${list.name}`,
+          what: `${path}, which ${daemon} provides, is not there`,
+          consequence: `The plugin ${types[0]} fails, and no container can be attached to ${list.name}.`,
+          remedy: `see why ${daemon} does not run on this node; if that CNI is not in use any more, remove ${file}`,
+        }),
+      ),
+  );
+}
+
+async function unready(view: NodeView): Promise<readonly Finding[]> {
+  const { exec, env, places } = view.ports;
+  const runtime = new Runtime({ path: places.pluginPath, env, exec, cacheDir: places.cacheDir });
+  const findings: Finding[] = [];
+  for (const { list, path } of view.networks.networks) {
+    if (!atLeast(list.cniVersion || '0.1.0', '1.1.0') || obstacleOf(view, list) !== undefined) continue;
+    try {
+      await runtime.status(list, { signal: AbortSignal.timeout(PATIENCE) });
+    } catch (error) {
+      if (!(error instanceof CniError)) throw error;
+      // A plugin that does not speak the version is another rule's.
+      if (error.cniCode === INCOMPATIBLE) continue;
+      findings.push(
+        found(notReady, {
+          place: { file: path },
+          subject: `network ${list.name}`,
+          what: error.message,
+          consequence: `A container that is attached to ${list.name} now will probably fail.`,
+          remedy: 'mend what it says; `heddle status` asks again',
+          ...(error.cniDetails !== undefined && error.cniDetails !== '' && { evidence: [error.cniDetails] }),
+        }),
+      );
+    }
+  }
+  return findings;
+}
+
+/** Attachments that were made after a file was changed, by another text than the file has. */
+function stale(view: NodeView): readonly Finding[] {
+  return view.networks.networks.flatMap(({ list, path }) => {
+    const changedAt = view.ports.files.facts(path)?.changedAt;
+    if (changedAt === undefined) return [];
+    const later = view.cached.filter(
+      ({ network, addedAt, config }) =>
+        network === list.name && addedAt > changedAt + MARGIN && !sameConfig(config, list),
+    );
+    const [example] = later;
+    if (example === undefined) return [];
+    return [
+      found(notLoaded, {
+        place: { file: path },
+        subject: `network ${list.name}`,
+        what: `containers attached after ${path} was changed got an older configuration`,
+        consequence: 'What was changed has no effect on new containers.',
+        remedy: 'restart the container runtime, or replace the file anew (write another, then rename it)',
+        evidence: [
+          `changed ${new Date(changedAt).toISOString()}`,
+          `${example.containerID} was attached ${new Date(example.addedAt).toISOString()} with another text`,
+        ],
+      }),
+    ];
+  });
+}
+
+/** Runtimes keep the text as it was, but for white space and what they derive; plugins are what matters. */
+function sameConfig(config: Uint8Array, { plugins, cniVersion }: NetworkConfigList): boolean {
+  try {
+    const { plugins: then, cniVersion: version = '', type } = JSON.parse(new TextDecoder().decode(config));
+    if (type !== undefined) return true;
+    const isNewer = version !== '' && cniVersion !== '' && compareVersions(version, cniVersion) !== 0;
+    return !isNewer && goJson(then) === goJson(plugins.map(({ raw }) => raw));
+  } catch {
+    // A text that cannot be read proves nothing.
+    return true;
+  }
+}
+
+const PATIENCE = 5000;
+/** A file is written, seen and read within this. */
+const MARGIN = 30_000;
+/** The code for a version that is not spoken. */
+const INCOMPATIBLE = 1;

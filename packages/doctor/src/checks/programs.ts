@@ -1,0 +1,182 @@
+/** Whether the plugins that networks name can be run on this machine. */
+import { CniError, type NetworkConfigList, PluginError } from '@heddle/cni';
+import { findPlugin, type PluginVersions, Runtime } from '@heddle/cni/runtime';
+import type { Finding } from '../finding.ts';
+import type { NodeView } from '../node/view.ts';
+import { found } from '../rule.ts';
+import { doctorRule, type NodeCheck } from './check.ts';
+import { interpreterProblem, mountProblem } from './program-file.ts';
+
+const missing = doctorRule({
+  id: 'program/missing',
+  severity: 'error',
+  title: 'A plugin is not installed',
+  explains:
+    'Every `type` in a network, and every `ipam.type`, is the name of a program in one of the plugin directories. Looked for as the runtime does: the first directory that has it wins.',
+});
+
+const unusable = doctorRule({
+  id: 'program/unusable',
+  severity: 'error',
+  title: 'A plugin is there but cannot be started',
+  explains:
+    'A broken link, a directory in its place, no permission to execute, a file system mounted `noexec`, a program for another processor, an empty or cut-off file, a script or program whose interpreter is not installed. The kernel tells most of these as "no such file" or "exec format error".',
+});
+
+const fails = doctorRule({
+  id: 'program/fails',
+  severity: 'error',
+  title: 'A plugin starts and fails',
+  explains:
+    'Each plugin is asked for its versions (VERSION), which touches nothing. One that crashes, prints nothing or prints something else than JSON then will do no better when a container is attached.',
+});
+
+const version = doctorRule({
+  id: 'program/version',
+  severity: 'error',
+  title: 'A plugin does not speak the version of its network',
+  explains:
+    "Every plugin of a chain must support the network's `cniVersion`. Runtimes refuse the container otherwise, some of them only after other plugins have run.",
+});
+
+const passedOver = doctorRule({
+  id: 'program/passed-over',
+  severity: 'warning',
+  title: 'A plugin directory has an unusable copy of a plugin',
+  explains:
+    'An earlier directory has a broken link or an unusable file of that name, and a later one a good one. Heddle passes over the bad one; runtimes built on libcni take it, and fail.',
+});
+
+/** See the file's comment. */
+export const programsCheck: NodeCheck = {
+  rules: [missing, unusable, fails, version, passedOver],
+  async look(view) {
+    const used = typesOf(view.networks.networks.map(({ list }) => list));
+    const findings: Finding[] = [];
+    for (const [type, lists] of used) findings.push(...(await judge(view, type, lists)));
+    return findings;
+  },
+};
+
+/** Types of plugins, and the networks that use each. */
+function typesOf(lists: readonly NetworkConfigList[]): ReadonlyMap<string, readonly NetworkConfigList[]> {
+  const used = new Map<string, readonly NetworkConfigList[]>();
+  for (const list of lists) {
+    const types = list.plugins.flatMap(({ type, ipamType }) => [
+      type,
+      ...(ipamType === undefined ? [] : [ipamType]),
+    ]);
+    for (const type of new Set(types)) used.set(type, [...(used.get(type) ?? []), list]);
+  }
+  return used;
+}
+
+async function judge(
+  view: NodeView,
+  type: string,
+  lists: readonly NetworkConfigList[],
+): Promise<readonly Finding[]> {
+  const { places, files } = view.ports;
+  const subject = `plugin ${type}`;
+  const users = `used by ${lists.map(({ name, file }) => `${name} (${file ?? 'no file'})`).join(', ')}`;
+  const consequence = `No container can be attached to ${lists.map(({ name }) => name).join(' or ')}.`;
+  let path: string;
+  let obstacles: readonly string[];
+  try {
+    ({ path, obstacles } = findPlugin(type, places.pluginPath));
+  } catch (error) {
+    if (!(error instanceof CniError)) throw error;
+    const isThere = error.cniDetails !== undefined && error.cniDetails !== '';
+    return [
+      found(isThere ? unusable : missing, {
+        ...{ subject, consequence, evidence: [users] },
+        what: isThere
+          ? `${type} cannot be started: ${error.cniDetails}`
+          : `there is no ${type} in ${places.pluginPath.join(', ')}`,
+        remedy: isThere
+          ? `install ${type} anew, for this processor and executable (mode 755)`
+          : `install the plugin package of this node's network in ${places.pluginPath[0]}, or correct "type"${hintOf(error)}`,
+      }),
+    ];
+  }
+  const problem = interpreterProblem(files, path) ?? mountProblem(files, path);
+  if (problem !== undefined) {
+    return [
+      found(unusable, {
+        ...{ subject, consequence, evidence: [users] },
+        what: `${path} cannot be started: ${problem.what}`,
+        remedy: problem.remedy,
+      }),
+    ];
+  }
+  const earlier = obstacles.map((obstacle) =>
+    found(passedOver, {
+      ...{ subject, what: `${path} is used, although ${obstacle}` },
+      consequence: 'Runtimes that take the first file of that name fail to start it.',
+      remedy: 'remove the unusable file, or install the plugin there anew',
+    }),
+  );
+  return [...earlier, ...(await ask(view, { type, path, lists, consequence, users }))];
+}
+
+interface Asked {
+  readonly type: string;
+  readonly path: string;
+  readonly lists: readonly NetworkConfigList[];
+  readonly consequence: string;
+  readonly users: string;
+}
+
+async function ask(
+  view: NodeView,
+  { type, path, lists, consequence, users }: Asked,
+): Promise<readonly Finding[]> {
+  const { exec, env, places } = view.ports;
+  const subject = `plugin ${type}`;
+  const runtime = new Runtime({ path: places.pluginPath, env, exec, cacheDir: places.cacheDir });
+  try {
+    const answer = await runtime.version(type, { signal: AbortSignal.timeout(PATIENCE) });
+    if (!('unknown' in answer)) return lists.flatMap((list) => unsupported(list, answer));
+    // A plugin may refuse the question with an error of its own; only one that said nothing has crashed.
+    if (!/^netplugin failed|exec|signal|killed/i.test(answer.unknown.message)) return [];
+    throw answer.unknown;
+  } catch (error) {
+    if (!(error instanceof CniError)) throw error;
+    const said = [error.message, error.cniDetails ?? ''].filter((text) => text !== '').join('; ');
+    const isStart =
+      error instanceof PluginError && /EACCES|ENOEXEC|exec format|permission denied/i.test(said);
+    return [
+      found(isStart ? unusable : fails, {
+        ...{ subject, consequence },
+        what: `${path} ${isStart ? 'cannot be started' : 'fails when it is asked for its versions'}: ${said}`,
+        remedy: `run \`CNI_COMMAND=VERSION ${path} < /dev/null\` to see it, and install ${type} anew`,
+        evidence: [users],
+      }),
+    ];
+  }
+}
+
+function unsupported(
+  list: NetworkConfigList,
+  { type, path, supportedVersions }: PluginVersions,
+): readonly Finding[] {
+  const wanted = list.cniVersion || '0.1.0';
+  if (supportedVersions.includes(wanted)) return [];
+  return [
+    found(version, {
+      ...(list.file !== undefined && { place: { file: list.file } }),
+      subject: `network ${list.name}`,
+      what: `${type} does not speak version ${wanted}`,
+      consequence: `No container can be attached to ${list.name}.`,
+      remedy: `set "cniVersion" to a version that all plugins of the chain speak, or install a newer ${type}`,
+      evidence: [`${path} speaks ${supportedVersions.join(', ')}`],
+    }),
+  ];
+}
+
+function hintOf({ hint }: CniError): string {
+  return hint === undefined ? '' : ` (${hint})`;
+}
+
+/** VERSION takes milliseconds; a plugin that waits for something will not end by itself. */
+const PATIENCE = 5000;

@@ -1,0 +1,46 @@
+/** The checks of a node and all rules of `heddle doctor`, the likeliest causes first. */
+import type { Rule } from '../rule.ts';
+import * as walk from '../walk/rules.ts';
+import { addressesCheck } from './addresses.ts';
+import { attachmentsCheck } from './attachments.ts';
+import type { NodeCheck } from './check.ts';
+import { conntrackCheck } from './conntrack.ts';
+import { directoriesCheck } from './directories.ts';
+import { forwardingCheck } from './forwarding.ts';
+import { leftoversCheck } from './leftovers.ts';
+import { mtuCheck } from './mtu.ts';
+import { networksCheck } from './networks.ts';
+import { offloadCheck } from './offload.ts';
+import { poolsCheck } from './pools.ts';
+import { programsCheck } from './programs.ts';
+import { publishedPortsCheck } from './published-ports.ts';
+import { unappliedCheck } from './unapplied.ts';
+
+/** In the order in which a fault of one explains faults of those after it. */
+export const NODE_CHECKS: readonly NodeCheck[] = [
+  directoriesCheck,
+  networksCheck,
+  programsCheck,
+  poolsCheck,
+  attachmentsCheck,
+  forwardingCheck,
+  conntrackCheck,
+  addressesCheck,
+  mtuCheck,
+  publishedPortsCheck,
+  leftoversCheck,
+  offloadCheck,
+  unappliedCheck,
+];
+
+/** See the file's comment. */
+export const DOCTOR_RULES: readonly Rule[] = [
+  ...NODE_CHECKS.slice(0, 7).flatMap(({ rules }) => rules),
+  walk.firewallDrops,
+  walk.lostOnLink,
+  walk.lostInRouting,
+  walk.lostReturning,
+  walk.notMasqueraded,
+  ...NODE_CHECKS.slice(7).flatMap(({ rules }) => rules),
+  walk.lostBeyond,
+];

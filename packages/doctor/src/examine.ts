@@ -1,0 +1,89 @@
+/** Looking at a node: all checks, and walks from its attachments. */
+import type { Addr } from '@heddle/netaddr';
+import type { KernelSession } from '@heddle/netlink';
+import { NODE_CHECKS } from './checks/rules.ts';
+import type { Finding } from './finding.ts';
+import type { ListedAttachment } from './inventory/attachments.ts';
+import type { PodView } from './node/pods.ts';
+import type { NodePorts } from './node/ports.ts';
+import { type NodeView, viewNode } from './node/view.ts';
+import type { Walk } from './walk/context.ts';
+import { walkFrom } from './walk/walk.ts';
+
+/** What to look at. */
+export interface ExamineOptions {
+  /** Only this network, and attachments to it. */
+  readonly network?: string | undefined;
+  /** Which attachments to walk from; one of each network when left out. */
+  readonly chosen?: ((attachments: readonly ListedAttachment[]) => readonly ListedAttachment[]) | undefined;
+  /** Addresses to walk to; the node's default gateways when left out. */
+  readonly targets?: readonly Addr[] | undefined;
+}
+
+/** What was found. */
+export interface Examination {
+  readonly findings: readonly Finding[];
+  readonly walks: readonly Walk[];
+  readonly view: NodeView;
+}
+
+/**
+ * Looks at a node. Changes nothing, but for a table of nftables of its own while a probe is under way.
+ *
+ * @param host stays the caller's
+ * @example
+ * using host = openSession();
+ * const { findings } = await examine(ports, host);
+ */
+export async function examine(
+  ports: NodePorts,
+  host: KernelSession,
+  { network, chosen, targets = [] }: ExamineOptions = {},
+): Promise<Examination> {
+  const view = await viewNode(ports, host, { network });
+  const findings: Finding[] = [];
+  for (const check of NODE_CHECKS) findings.push(...(await check.look(view)));
+  const named = chosen?.(view.attachments);
+  const walked =
+    named === undefined
+      ? representatives(view, findings)
+      : view.pods.filter(({ attachment }) => named.includes(attachment));
+  const walks: Walk[] = [];
+  for (const pod of walked) walks.push(...(await walkFrom(view, pod, { targets })));
+  return {
+    findings: withoutRepetition([...findings, ...walks.flatMap((walk) => walk.findings)]),
+    walks,
+    view,
+  };
+}
+
+/** One attachment of each network, such as are in order as far as one sees. */
+function representatives({ pods }: NodeView, findings: readonly Finding[]): readonly PodView[] {
+  const ailing = new Set(
+    findings.filter(({ severity }) => severity === 'error').map(({ subject }) => subject),
+  );
+  const healthy = pods.filter(
+    ({ inside, attachment }) =>
+      inside?.link?.up === true &&
+      ![...ailing].some(
+        (subject) =>
+          subject?.includes(attachment.network) && subject.includes(attachment.containerID.slice(0, 12)),
+      ),
+  );
+  return [...Map.groupBy(healthy, ({ attachment }) => attachment.network).values()].flatMap(
+    ([first]) => first ?? [],
+  );
+}
+
+/** What a check told already, a walk need not tell again. */
+function withoutRepetition(findings: readonly Finding[]): readonly Finding[] {
+  const isForwardingOff = findings.some(({ id }) => id === 'kernel/forwarding-off');
+  const told = new Set<string>();
+  return findings.filter(({ id, subject, what }) => {
+    if (isForwardingOff && id === 'path/route') return false;
+    const key = `${id} ${subject} ${id === 'mtu/too-large' ? '' : what}`;
+    if (told.has(key)) return false;
+    told.add(key);
+    return true;
+  });
+}

@@ -1,0 +1,124 @@
+/** Reading a log: of the kubelet, containerd, CRI-O, Podman, the kernel, or a journal with all of them in it. */
+import type { Finding } from '../finding.ts';
+import { found, type Rules } from '../rule.ts';
+import { type KnownMessage, MESSAGES } from './messages.ts';
+
+/** Where lines come from. */
+export interface LogSource {
+  /** For the places of findings: a path, or `-`. */
+  readonly file: string;
+  readonly rules: Rules;
+}
+
+/**
+ * The failures of container networks that a log tells of, each once, with how often and for whom.
+ *
+ * @param lines without their newlines
+ */
+export function readLog(lines: Iterable<string>, { file, rules }: LogSource): readonly Finding[] {
+  const cases = new Map<string, Case>();
+  let number = 0;
+  for (const line of lines) {
+    number++;
+    const text = plain(line);
+    const match = recognise(text);
+    if (match === undefined) continue;
+    const what = filledIn(match.message.what, match.groups);
+    const key = `${match.message.id} ${what}`;
+    const known = cases.get(key) ?? {
+      ...match,
+      what,
+      line: number,
+      excerpt: text,
+      times: 0,
+      subjects: new Set(),
+    };
+    const subject = subjectOf(text);
+    if (subject !== undefined) known.subjects.add(subject);
+    cases.set(key, { ...known, times: known.times + 1, last: number });
+  }
+  return [...cases.values()].flatMap((each) => findingOf(each, { file, rules }));
+}
+
+interface Recognised {
+  readonly message: KnownMessage;
+  readonly groups: Readonly<Record<string, string | undefined>>;
+}
+
+interface Case extends Recognised {
+  readonly what: string;
+  readonly line: number;
+  readonly last?: number;
+  readonly excerpt: string;
+  readonly times: number;
+  readonly subjects: Set<string>;
+}
+
+function recognise(text: string): Recognised | undefined {
+  for (const message of MESSAGES) {
+    const match = message.pattern.exec(text);
+    if (match !== null) return { message, groups: match.groups ?? {} };
+  }
+  return undefined;
+}
+
+function findingOf(each: Case, { file, rules }: LogSource): readonly Finding[] {
+  const rule = rules.get(each.message.id);
+  if (rule === undefined) return [];
+  const pods = [...each.subjects];
+  const often = each.times === 1 ? [] : [`${each.times} times, last in line ${each.last}`];
+  const whose =
+    pods.length < 2
+      ? []
+      : [`for ${pods.slice(0, 5).join(', ')}${pods.length > 5 ? ` and ${pods.length - 5} more` : ''}`];
+  return [
+    found(rule, {
+      place: { file, line: each.line, excerpt: each.excerpt.slice(0, EXCERPT) },
+      ...(pods[0] !== undefined && { subject: pods[0] }),
+      what: each.what,
+      consequence: CONSEQUENCES[rule.id] ?? `${rule.title}.`,
+      remedy: filledIn(each.message.remedy, each.groups),
+      evidence: [...often, ...whose],
+    }),
+  ];
+}
+
+/** Of rules whose title does not say what becomes of the container. */
+const CONSEQUENCES: Readonly<Record<string, string>> = {
+  'log/teardown': 'The container stays in termination, and its address stays held.',
+  'log/namespace': 'Mostly none: there is nothing left to attach or detach.',
+  'kernel/conntrack-full': 'New connections fail now and then.',
+};
+
+const EXCERPT = 400;
+
+/** Quotes within quotes, as loggers write them, are taken off. */
+function plain(line: string): string {
+  return line.replaceAll(/\\+(["n])/g, (_, sign: string) => (sign === 'n' ? ' ' : sign)).trim();
+}
+
+function filledIn(text: string, groups: Recognised['groups']): string {
+  return text
+    .replaceAll(/\{(\w+)\}/g, (_, name: string) => (groups[name] ?? '').replaceAll('"', '').trim())
+    .replaceAll(/\s*\(\)/g, '')
+    .replaceAll(/\s+/g, ' ')
+    .replace(/[:\s]+$/, '');
+}
+
+/** The pod or sandbox that a line is about, in the ways of the kubelet, containerd, CRI-O and Docker. */
+function subjectOf(text: string): string | undefined {
+  for (const pattern of SUBJECTS) {
+    const { namespace, name } = pattern.exec(text)?.groups ?? {};
+    if (name !== undefined) return `pod ${namespace === undefined ? '' : `${namespace}/`}${name}`;
+  }
+  const sandbox = /for sandbox "?(?<id>[0-9a-f]{12})[0-9a-f]*/.exec(text)?.groups?.['id'];
+  return sandbox === undefined ? undefined : `sandbox ${sandbox}…`;
+}
+
+const SUBJECTS = [
+  /pod="(?<namespace>[\w.-]+)\/(?<name>[\w.-]+)"/,
+  /&PodSandboxMetadata\{Name:(?<name>[\w.-]+),Uid:[\w-]*,Namespace:(?<namespace>[\w.-]+)/,
+  /k8s_(?<name>[\w.-]+)_(?<namespace>[\w.-]+)_[0-9a-f-]{20,}/,
+  /error adding pod (?<namespace>[\w.-]+?)_(?<name>[\w.-]+) to CNI network/,
+  /set up pod "(?<name>[\w.-]+)_(?<namespace>[\w.-]+)"/,
+];

@@ -1,0 +1,195 @@
+/**
+ * A node for the doctor: pods on a bridge, a router as its gateway, and somebody beyond the router. Everything is real:
+ * namespaces, plugins as programs, packets. A test breaks one thing and has the doctor look.
+ *
+ *     pods ── cni0 node eth0 ── 192.0.2.1 router 198.51.100.1 ── 198.51.100.9 far
+ */
+import { randomBytes } from 'node:crypto';
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { release } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { NetworkConfigList, Result } from '@heddle/cni';
+import { loadNetworkFile, type Runtime, systemExec } from '@heddle/cni/runtime';
+import {
+  type Examination,
+  type ExamineOptions,
+  examine,
+  type Finding,
+  inOrder,
+  type NodeFiles,
+  type NodePorts,
+  RULES,
+  systemFiles,
+} from '@heddle/doctor';
+import { openSession } from '@heddle/netlink';
+import { TestNetns } from '@heddle/plugins/testing';
+import { Node, type Pod } from '../support/node.ts';
+import { installPlugins } from '../support/plugin-directory.ts';
+
+/** See the file's comment. */
+export class DoctorLab extends Node {
+  readonly router = new TestNetns();
+  readonly far = new TestNetns();
+  readonly bin = join(this.directory, 'bin');
+  readonly configDir = join(this.directory, 'net.d');
+  readonly cacheDir = join(this.directory, 'cache');
+  readonly reservationDir = join(this.directory, 'ipam');
+  /** What the kernel's log says. */
+  readonly kernelLog: string[] = [];
+  kernelRelease = release();
+  /** Moves the doctor's clock. */
+  later = 0;
+  readonly #pods: Pod[] = [];
+
+  constructor() {
+    super();
+    for (const each of [this, this.router, this.far]) each.skipAddressDetection();
+    for (const each of [this.router, this.far]) each.run('ip link set lo up');
+    this.join(this.router, ['eth0', 'down0']);
+    this.router.join(this.far, ['up0', 'eth0']);
+    for (const [where, link, v4, v6] of [
+      [this, 'eth0', '192.0.2.10/24', '2001:db8:1::10/64'],
+      [this.router, 'down0', '192.0.2.1/24', '2001:db8:1::1/64'],
+      [this.router, 'up0', '198.51.100.1/24', '2001:db8:2::1/64'],
+      [this.far, 'eth0', '198.51.100.9/24', '2001:db8:2::9/64'],
+    ] as const) {
+      where.run(`ip address add ${v4} dev ${link}`);
+      where.run(`ip address add ${v6} dev ${link} nodad`);
+    }
+    this.router.run('sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1');
+    for (const [where, v4, v6] of [
+      [this, '192.0.2.1', '2001:db8:1::1'],
+      [this.far, '198.51.100.1', '2001:db8:2::1'],
+    ] as const) {
+      where.run(`ip route add default via ${v4}`);
+      where.run(`ip route add default via ${v6}`);
+    }
+    // A fresh namespace has it on, where the kernel knows it at all.
+    this.run('sh', '-c', 'sysctl -qw net.bridge.bridge-nf-call-iptables=0 2> /dev/null || true');
+    installPlugins(this.bin);
+    mkdirSync(this.cacheDir, { recursive: true });
+    mkdirSync(this.reservationDir, { recursive: true });
+  }
+
+  /** The network `podnet`: a dual-stack bridge, masqueraded, with published ports. */
+  podnet(
+    more: { readonly bridge?: object; readonly ipam?: object; readonly top?: object } = {},
+  ): NetworkConfigList {
+    const ipam = {
+      type: 'host-local',
+      dataDir: this.reservationDir,
+      ranges: [[{ subnet: '10.45.0.0/24' }], [{ subnet: 'fd45::/64' }]],
+      routes: [{ dst: '0.0.0.0/0' }, { dst: '::/0' }],
+      ...more.ipam,
+    };
+    const bridge = { type: 'bridge', bridge: 'cni0', isGateway: true, ipMasq: true, ...more.bridge, ipam };
+    const plugins = [bridge, { type: 'portmap', capabilities: { portMappings: true } }];
+    return this.write('10-podnet.conflist', { cniVersion: '1.0.0', name: 'podnet', ...more.top, plugins });
+  }
+
+  /** Writes a network's file, and loads it. */
+  write(name: string, content: object | string): NetworkConfigList {
+    const path = join(this.configDir, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content, undefined, 2));
+    return typeof content === 'string' ? ({} as NetworkConfigList) : loadNetworkFile(path);
+  }
+
+  /** A plugin that is a shell script. */
+  stub(name: string, script: string, mode = 0o755): string {
+    const path = join(this.bin, name);
+    writeFileSync(path, script);
+    chmodSync(path, mode);
+    return path;
+  }
+
+  get cni(): Runtime {
+    return this.runtime([this.bin], { cacheDir: this.cacheDir });
+  }
+
+  /** Attaches a fresh pod. */
+  async attach(
+    list: NetworkConfigList,
+    id: string,
+    more: ConstructorParameters<typeof Pod>[1] = {},
+  ): Promise<Pod> {
+    const pod = this.pod(id, more);
+    pod.skipAddressDetection();
+    this.#pods.push(pod);
+    await this.cni.add(list, pod.attachment);
+    return pod;
+  }
+
+  /** The result of an attachment. */
+  result(list: NetworkConfigList, { attachment }: Pod): Result {
+    const result = this.cni.cachedResult(list, attachment);
+    if (result === undefined) throw new Error(`${attachment.containerID} is not cached`);
+    return result;
+  }
+
+  get ports(): NodePorts {
+    const exec = systemExec();
+    return {
+      openHost: () => openSession({ netns: this.handle }),
+      places: {
+        configDir: this.configDir,
+        pluginPath: [this.bin],
+        cacheDir: this.cacheDir,
+        reservationDir: this.reservationDir,
+      },
+      files: this.files,
+      machine: {
+        ...{ kernelRelease: this.kernelRelease, uid: 0 },
+        kernelLog: () => this.kernelLog,
+        startTimes: () => [],
+      },
+      exec: { find: exec.find, run: (run) => this.bornInside(() => exec.run(run)) },
+      env: process.env,
+      now: () => Date.now() + this.later,
+      sleep: (milliseconds) => sleep(milliseconds),
+      randomBytes,
+    };
+  }
+
+  /** Files of this machine; of other CNIs' those below this node's own directory. */
+  get files(): NodeFiles {
+    const isOwn = (path: string) =>
+      path.startsWith(this.directory) || path.startsWith('/proc') || /^\/(usr\/)?(bin|lib)/.test(path);
+    const at = (path: string) => (isOwn(path) ? path : join(this.directory, 'root', path));
+    return {
+      facts: (path) => systemFiles.facts(at(path)),
+      read: (path) => systemFiles.read(at(path)),
+      head: (path, length) => systemFiles.head(at(path), length),
+      list: (path) => systemFiles.list(at(path)),
+      refusal: (path, wish) => systemFiles.refusal(at(path), wish),
+    };
+  }
+
+  /** Has the doctor look. */
+  async examine(options: ExamineOptions = {}): Promise<Examination> {
+    using host = openSession({ netns: this.handle });
+    return await examine(this.ports, host, options);
+  }
+
+  /** What the doctor finds, the likeliest cause first. */
+  async findings(options: ExamineOptions = {}): Promise<readonly Finding[]> {
+    return inOrder((await this.examine(options)).findings, RULES);
+  }
+
+  bornInside<T>(start: () => Promise<T>): Promise<T> {
+    let started: Promise<T> | undefined;
+    this.inside(() => {
+      started = start();
+    });
+    if (started === undefined) throw new Error('nothing was started');
+    return started;
+  }
+
+  override [Symbol.dispose](): void {
+    for (const pod of this.#pods) pod[Symbol.dispose]();
+    this.far[Symbol.dispose]();
+    this.router[Symbol.dispose]();
+    super[Symbol.dispose]();
+  }
+}
