@@ -1,6 +1,8 @@
 /** Looking at a node: all checks, and walks from its attachments. */
 import type { Addr } from '@heddle/netaddr';
 import type { KernelSession } from '@heddle/netlink';
+import { audit } from './audit/audit.ts';
+import { nodeFiles } from './audit/node-files.ts';
 import { NODE_CHECKS } from './checks/rules.ts';
 import type { Finding } from './finding.ts';
 import type { ListedAttachment } from './inventory/attachments.ts';
@@ -41,7 +43,7 @@ export async function examine(
   { network, chosen, targets = [] }: ExamineOptions = {},
 ): Promise<Examination> {
   const view = await viewNode(ports, host, { network });
-  const findings: Finding[] = [];
+  const findings: Finding[] = [...auditErrors(view, network)];
   for (const check of NODE_CHECKS) findings.push(...(await check.look(view)));
   const named = chosen?.(view.attachments);
   const walked =
@@ -55,6 +57,14 @@ export async function examine(
     walks,
     view,
   };
+}
+
+/** What is wrong in the files themselves: only what keeps containers from being attached, for the audit tells the rest. */
+function auditErrors({ ports, networks }: NodeView, network: string | undefined): readonly Finding[] {
+  const files = network === undefined ? undefined : networks.networks.map(({ path }) => path);
+  return audit({ paths: [ports.places.configDir], files: nodeFiles })
+    .findings.filter(({ severity }) => severity === 'error')
+    .filter(({ place }) => files === undefined || (place !== undefined && files.includes(place.file)));
 }
 
 /** One attachment of each network, such as are in order as far as one sees. */
@@ -81,7 +91,7 @@ function withoutRepetition(findings: readonly Finding[]): readonly Finding[] {
   const told = new Set<string>();
   return findings.filter(({ id, subject, what }) => {
     if (isForwardingOff && id === 'path/route') return false;
-    const key = `${id} ${subject} ${id === 'mtu/too-large' ? '' : what}`;
+    const key = `${id} ${subject} ${id === 'path/mtu-too-large' ? '' : what}`;
     if (told.has(key)) return false;
     told.add(key);
     return true;

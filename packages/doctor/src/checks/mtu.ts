@@ -8,7 +8,7 @@ import { count, doctorRule, type NodeCheck, some } from './check.ts';
 
 /** Also told by the walk, which tries it. */
 export const mtuTooLarge = doctorRule({
-  id: 'mtu/too-large',
+  id: 'path/mtu-too-large',
   severity: 'error',
   title: 'Containers send larger packets than their way takes',
   explains:
@@ -16,7 +16,7 @@ export const mtuTooLarge = doctorRule({
 });
 
 const tooSmall = doctorRule({
-  id: 'mtu/too-small',
+  id: 'path/mtu-too-small',
   severity: 'note',
   title: 'Containers send smaller packets than they could',
   explains:

@@ -1,35 +1,14 @@
-/** The networks of the node: which file is in force, whether it is ready, and whether the runtime goes by it. */
-import { atLeast, CniError, ConfigError, compareVersions, goJson, type NetworkConfigList } from '@heddle/cni';
+/**
+ * The networks of the node: whether the one in force can work, is ready, and is the one that the runtime goes by. What
+ * is wrong in the files themselves is the audit's.
+ */
+import { atLeast, CniError, compareVersions, goJson, type NetworkConfigList } from '@heddle/cni';
 import { findPlugin, Runtime } from '@heddle/cni/runtime';
-import type { Finding, Place } from '../finding.ts';
+import type { Finding } from '../finding.ts';
 import type { NodeView } from '../node/view.ts';
 import { found } from '../rule.ts';
 import { doctorRule, type NodeCheck } from './check.ts';
 import { DAEMONS } from './known-plugins.ts';
-
-const none = doctorRule({
-  id: 'network/none',
-  severity: 'error',
-  title: 'There is no usable network configuration',
-  explains:
-    'The directory of network configurations has no file that a runtime could use. containerd and CRI-O then report the node as not ready ("cni plugin not initialized", "no networks found").',
-});
-
-const broken = doctorRule({
-  id: 'network/broken',
-  severity: 'error',
-  title: 'A configuration file cannot be used',
-  explains:
-    'A file among the network configurations is no valid configuration. A runtime that takes the first file fails on it; one that looks for a name may stop at it. `heddle audit` looks at the files closely.',
-});
-
-const sameName = doctorRule({
-  id: 'network/same-name',
-  severity: 'error',
-  title: 'Two files define networks of one name',
-  explains:
-    'The network of that name is the one whose file sorts first. What attaches by one file and detaches by the other leaves things behind, and both hold addresses in one pool.',
-});
 
 const displaced = doctorRule({
   id: 'network/displaced',
@@ -65,64 +44,11 @@ const notLoaded = doctorRule({
 
 /** See the file's comment. */
 export const networksCheck: NodeCheck = {
-  rules: [broken, none, sameName, displaced, daemonAbsent, notReady, notLoaded],
+  rules: [displaced, daemonAbsent, notReady, notLoaded],
   async look(view) {
-    const { networks } = view;
-    return [
-      ...networks.broken.map((each) => brokenFile(each)),
-      ...nothingUsable(view),
-      ...networks.duplicates.map(({ name, paths }) => twice(name, paths)),
-      ...displacing(view),
-      ...absentDaemons(view),
-      ...(await unready(view)),
-      ...stale(view),
-    ];
+    return [...displacing(view), ...absentDaemons(view), ...(await unready(view)), ...stale(view)];
   },
 };
-
-function brokenFile({ path, error }: { readonly path: string; readonly error: unknown }): Finding {
-  const isPlaced = error instanceof ConfigError || (error instanceof CniError && 'line' in error);
-  const { line, column } = (isPlaced ? error : {}) as { line?: number; column?: number };
-  const place: Place = {
-    file: path,
-    ...(line !== undefined && { line }),
-    ...(column !== undefined && { column }),
-  };
-  const message = error instanceof Error ? error.message : String(error);
-  return found(broken, {
-    place,
-    what: error instanceof ConfigError ? error.reason : message,
-    consequence: 'A runtime that gets to this file fails, or passes it over for one that sorts after it.',
-    remedy: `correct or remove it; \`heddle audit ${path}\` says more`,
-  });
-}
-
-function nothingUsable({ networks, ports }: NodeView): readonly Finding[] {
-  if (networks.networks.length > 0) return [];
-  const { configDir } = ports.places;
-  const isThere = ports.files.facts(configDir)?.kind === 'directory';
-  return [
-    found(none, {
-      subject: configDir,
-      what: isThere ? `no file in ${configDir} can be used` : `there is no directory ${configDir}`,
-      consequence: 'The runtime reports the network as not ready, and attaches nothing.',
-      remedy:
-        'install a CNI, whose installer writes a file there (`heddle install` does), or look why its installer did not',
-      evidence: networks.broken.map(({ path }) => `not usable: ${path}`),
-    }),
-  ];
-}
-
-function twice(name: string, paths: readonly string[]): Finding {
-  const [first = '', ...others] = paths;
-  return found(sameName, {
-    place: { file: others[0] ?? first },
-    subject: `network ${name}`,
-    what: `network "${name}" is defined by ${paths.join(' and ')}`,
-    consequence: `By name only ${first} is in force; a runtime that takes several files attaches twice.`,
-    remedy: `give one of them another "name", or remove ${others.join(' and ')}`,
-  });
-}
 
 /** A first network that cannot work, with one after it that can. */
 function displacing(view: NodeView): readonly Finding[] {

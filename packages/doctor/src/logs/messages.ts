@@ -231,20 +231,20 @@ export const MESSAGES: readonly KnownMessage[] = [
   {
     pattern:
       /(?:[Ee]rror (?:loading|parsing)|failed to (?:load|parse)|[Ee]rror validating) (?:CNI )?config(?:uration)?(?: list)?(?: file)?:? (?<file>\/\S+?)[:\s]/,
-    id: 'network/broken',
+    id: 'syntax/invalid',
     what: '{file} is no valid configuration',
     remedy: '`heddle audit {file}` shows where',
   },
   {
     pattern: /error parsing configuration(?: list)?: (?<why>.*?)(?:["']?$)/,
-    id: 'network/broken',
+    id: 'syntax/invalid',
     what: 'a configuration is not valid: {why}',
     remedy: '`heddle audit` shows which, and where',
   },
   {
     pattern:
       /cni plugin not initialized|cni config uninitialized|no networks found in (?<dir>\S+)|[Nn]o CNI configuration file in (?<where>\S+?)\.|no (?:network|net) config(?:uration)?s? found in (?<in>\S+)|NetworkPluginNotReady|NetworkReady=false/,
-    id: 'network/none',
+    id: 'selection/no-network',
     what: 'the runtime has no usable network configuration',
     remedy:
       'install a CNI, or see why its installer has not written its file; `heddle audit` looks at those that are there',
