@@ -14,6 +14,8 @@ export const THROUGH_AGENT = process.env['HEDDLE_TEST_LANE'] === 'agent';
 /** An agent that was started. */
 export interface StartedAgent extends Disposable {
   readonly pid: number;
+  /** Whether its process has ended. */
+  readonly hasEnded: boolean;
 }
 
 /**
@@ -38,6 +40,9 @@ export function startAgent(netns: NetnsHandle, directory: string): StartedAgent 
   waitFor(socket);
   return {
     pid: child.pid ?? 0,
+    get hasEnded() {
+      return child.exitCode !== null || child.signalCode !== null;
+    },
     [Symbol.dispose]() {
       process.off('exit', kill);
       kill();
