@@ -2,6 +2,7 @@
 #include "heddle.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/inotify.h>
 #include <sys/mount.h>
@@ -31,6 +32,15 @@ HD_SYSTEM_CALL(sys_mount, "mount", target.text,
                struct hd_path source = hd_path(&call, 0); struct hd_path target = hd_path(&call, 1);
                uint32_t flags = hd_uint(&call, 2),
                mount(source.text, target.text, "none", flags, NULL))
+
+/* A file system that is not bound from elsewhere, with its own options, such as `size=64k` of tmpfs. */
+HD_SYSTEM_CALL(sys_mount_new, "mount", target.text,
+               struct hd_path type = hd_path(&call, 0); struct hd_path target = hd_path(&call, 1);
+               uint32_t flags = hd_uint(&call, 2); struct hd_path options = hd_path(&call, 3),
+               mount("heddle", target.text, type.text, flags, options.text))
+
+/* From now on the calling thread, and what it starts, has mounts of its own. */
+HD_SYSTEM_CALL(unshare_mounts, "unshare", NULL, (void)0, unshare(CLONE_NEWNS))
 
 HD_SYSTEM_CALL(sys_umount, "umount", target.text,
                struct hd_path target = hd_path(&call, 0); int flags = hd_int(&call, 1),
@@ -186,6 +196,7 @@ void hd_register_files(napi_env env, napi_value exports) {
       {"mkdir", sys_mkdir},         {"unlink", sys_unlink},
       {"statfs", sys_statfs},       {"mount", sys_mount},
       {"umount", sys_umount},       {"inotifyCreate", inotify_create},
+      {"mountNew", sys_mount_new},  {"unshareMounts", unshare_mounts},
       {"inotifyAdd", inotify_add},  {"inotifyRemove", inotify_remove},
   };
   hd_define(env, exports, list, sizeof list / sizeof *list);

@@ -22,6 +22,8 @@ export interface Addon {
   unlink(path: string): void;
   statfs(path: string): number;
   mount(source: string, target: string, flags: number): void;
+  mountNew(type: string, target: string, flags: number, options: string): void;
+  unshareMounts(): void;
   umount(target: string, flags: number): void;
   inotifyCreate(): number;
   inotifyAdd(fd: number, path: string, mask: number): number;

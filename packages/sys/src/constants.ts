@@ -96,7 +96,14 @@ export const IN = {
 export const MSG = { PEEK: 0x2, TRUNC: 0x20, DONTWAIT: 0x40, NOSIGNAL: 0x4000 } as const;
 
 /** Flags of mount(2) (linux/mount.h). */
-export const MS = { BIND: 0x1000, REC: 0x4000, SHARED: 0x100000 } as const;
+export const MS = {
+  RDONLY: 0x1,
+  REMOUNT: 0x20,
+  BIND: 0x1000,
+  REC: 0x4000,
+  PRIVATE: 0x40000,
+  SHARED: 0x100000,
+} as const;
 
 /** Flags of umount2(2). */
 export const MNT = { DETACH: 2 } as const;

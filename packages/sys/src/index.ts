@@ -5,6 +5,7 @@ export { Fd } from './fd.ts';
 export { fsync, linkFd, openFile, read, readFileIn, statfsMagic, write, writeFileIn } from './file.ts';
 export { type InotifyEvent, inotifyAdd, inotifyCreate, inotifyDrain, inotifyRemove } from './inotify.ts';
 export { flock, flockAsync, type LockMode } from './lock.ts';
+export { bindPath, enterPrivateMounts, mountOverlay, mountTmpfs, setReadOnly, unmount } from './mount.ts';
 export {
   bindNetns,
   createNetns,
