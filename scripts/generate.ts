@@ -1,6 +1,6 @@
 /**
- * Writes what is made of the code: the pages on plugins, commands and rules, the JSON Schemas of configurations, and what the
- * agent's client answers by itself. A test fails when a file is not current.
+ * Writes what is made of the code: the pages on plugins, commands, audit rules and conformance checks, the JSON Schemas of
+ * configurations, and what the agent's client answers by itself. A test fails when a file is not current.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -8,6 +8,7 @@ import { commandReference } from '@heddle/cli';
 import { AUDIT_RULES } from '@heddle/doctor';
 import { PLUGINS } from '@heddle/plugins';
 import { auditPage } from './generate/audit-page.ts';
+import { conformancePage } from './generate/conformance-page.ts';
 import { jsonSchemas } from './generate/json-schemas.ts';
 import { pluginsPage } from './generate/plugins-page.ts';
 import { shimTable } from './generate/shim-table.ts';
@@ -24,6 +25,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
   return new Map([
     ['docs/audit.md', auditPage(AUDIT_RULES)],
     ['docs/cli.md', commandReference()],
+    ['docs/conformance.md', conformancePage()],
     ['docs/plugins.md', pluginsPage(plugins)],
     ['native/shim/plugins.h', shimTable(plugins)],
     ...schemas,

@@ -4,6 +4,7 @@ import { addCommand } from './add.ts';
 import { agentCommand } from './agent.ts';
 import { auditCommand } from './audit.ts';
 import { checkCommand } from './check.ts';
+import { conformanceCommand } from './conformance.ts';
 import { delCommand } from './del.ts';
 import { dhcpCommand } from './dhcp.ts';
 import { gcCommand } from './gc.ts';
@@ -32,5 +33,6 @@ export const COMMANDS: readonly HeddleCommand[] = [
   uninstallCommand,
   agentCommand,
   dhcpCommand,
+  conformanceCommand,
   helpCommand,
 ];

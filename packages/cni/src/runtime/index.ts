@@ -35,6 +35,7 @@ export type { Environment, TraceContext } from './plugin-environment.ts';
 export type { PluginExec, PluginOutput, PluginRun } from './plugin-exec.ts';
 export { type PluginTable, type SystemPluginHostOptions, systemPluginHost } from './plugin-host.ts';
 export type { PluginVersions, UnknownVersions } from './plugin-versions.ts';
+export { type ProcessEnd, type ProcessRequest, runProcess } from './process.ts';
 export {
   type CachedConfig,
   DEFAULT_CACHE_DIR,

@@ -12,6 +12,8 @@ import { O } from '@heddle/sys';
 /** A program to run. */
 export interface ProcessRequest {
   readonly path: string;
+  /** Its arguments; plugins have none. */
+  readonly args?: readonly string[];
   /** The whole environment; nothing is added. */
   readonly env: Readonly<Record<string, string>>;
   readonly stdin: string | Uint8Array;
@@ -33,12 +35,18 @@ export interface ProcessEnd {
  *
  * @throws the system's error (with `code`, such as ENOENT or ETXTBSY) when it cannot be started.
  */
-export async function runProcess({ path, env, stdin, signal }: ProcessRequest): Promise<ProcessEnd> {
+export async function runProcess({
+  path,
+  args = [],
+  env,
+  stdin,
+  signal,
+}: ProcessRequest): Promise<ProcessEnd> {
   using input = scratchFile();
   using stdout = scratchFile();
   using stderr = scratchFile();
   input.fill(stdin);
-  const child = spawn(path, [], { env, detached: true, stdio: [input.fd, stdout.fd, stderr.fd] });
+  const child = spawn(path, args, { env, detached: true, stdio: [input.fd, stdout.fd, stderr.fd] });
   const killGroup = (): void => kill(child);
   signal?.addEventListener('abort', killGroup, { once: true });
   try {

@@ -1,0 +1,19 @@
+/** A conformance kit for CNI plugins and runtimes, on a real kernel, with no knowledge of their insides. */
+export { type Check, type Citation, type Kind, SUITES, type Suite, suiteOf } from './check.ts';
+export { CheckFailure, KitError } from './failure.ts';
+export type { Call } from './lab/call.ts';
+export { type Profile, parseProfile, type Unclaimed } from './profile.ts';
+export { CHECKS } from './registry.ts';
+export { jsonReport } from './report/json.ts';
+export { junitReport } from './report/junit.ts';
+export { markdownReport } from './report/markdown.ts';
+export type { Invocation } from './report/reproduce.ts';
+export { summaryLine, type Tally, tally } from './report/summary.ts';
+export { outcomeLine, tableReport } from './report/table.ts';
+export {
+  type Conformance,
+  type ConformanceOptions,
+  checkPlugin,
+  type FailureReport,
+  type Outcome,
+} from './run.ts';

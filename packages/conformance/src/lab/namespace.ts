@@ -1,0 +1,47 @@
+/** A network namespace of the lab, reachable by a path as runtimes mount it. */
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { type KernelSession, openSession } from '@heddle/netlink';
+import { bindNetns, createNetns, type NetnsHandle, runInNetns, unbindNetns } from '@heddle/sys';
+
+const DIRECTORY = '/run/netns';
+
+/** See the file's comment. Its loopback is down, as the kernel makes it. */
+export class Namespace implements Disposable {
+  readonly name: string;
+  /** What CNI_NETNS says. */
+  readonly path: string;
+  readonly handle: NetnsHandle;
+  /** The kernel as seen from inside. */
+  readonly session: KernelSession;
+  #alive = true;
+
+  /** @param name unique in the lab */
+  constructor(name: string) {
+    this.name = name;
+    this.path = join(DIRECTORY, name);
+    this.handle = createNetns();
+    mkdirSync(DIRECTORY, { recursive: true });
+    bindNetns(this.handle, this.path);
+    this.session = openSession({ netns: this.handle, mode: 'sync' });
+  }
+
+  /** Runs something synchronously on a thread inside; programs that it starts are born there. */
+  inside<T>(run: () => T): T {
+    return runInNetns(this.handle, run);
+  }
+
+  /** Whether a link of that name is inside. */
+  async has(link: string): Promise<boolean> {
+    return (await this.session.links.find(link)) !== undefined;
+  }
+
+  /** Lets go of the namespace, as a container that ended: its path is gone, and so is all that was inside. */
+  [Symbol.dispose](): void {
+    if (!this.#alive) return;
+    this.#alive = false;
+    this.session[Symbol.dispose]();
+    if (existsSync(this.path)) unbindNetns(this.path);
+    this.handle[Symbol.dispose]();
+  }
+}

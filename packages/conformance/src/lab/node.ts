@@ -1,0 +1,93 @@
+/** The node that plugins are called on: a namespace with what the plugin under test needs in it. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { KitError } from '../failure.ts';
+import type { Setup } from '../subject/well-known.ts';
+import type { House } from './house.ts';
+import { Namespace } from './namespace.ts';
+import { StubIpam } from './stub-ipam.ts';
+
+/** What a node is made with. */
+export interface NodeOptions {
+  readonly house: House;
+  /** Unique in the house. */
+  readonly number: number;
+  readonly setup: Setup;
+  /** A shell command that runs on the node as long as it is there. */
+  readonly daemon?: string | undefined;
+  readonly surroundings: Readonly<Record<string, string>>;
+}
+
+/** See the file's comment. */
+export class Node implements Disposable {
+  readonly namespace: Namespace;
+  readonly stub: StubIpam;
+  /** A namespace that no plugin sees. */
+  readonly morgue: Namespace;
+  readonly #number: number;
+  #containers = 0;
+  #daemon: ChildProcess | undefined;
+
+  private constructor({ house, number }: NodeOptions) {
+    this.#number = number;
+    this.namespace = new Namespace(`kit-node${number}`);
+    this.morgue = new Namespace(`kit-morgue${number}`);
+    const directory = join(house.directory, `node${number}`);
+    mkdirSync(directory);
+    this.stub = new StubIpam(directory);
+  }
+
+  /** Makes a node. Its loopback is up. */
+  static async make(options: NodeOptions): Promise<Node> {
+    const node = new Node(options);
+    await node.namespace.session.links.set('lo', { up: true });
+    await options.setup.prepareNode?.(node.namespace);
+    if (options.daemon !== undefined) await node.#start(options.daemon, options.surroundings);
+    return node;
+  }
+
+  /** A number that no container of this node has had. */
+  nextContainer(): number {
+    return ++this.#containers;
+  }
+
+  /** What makes names unique. */
+  get tag(): string {
+    return `kit${this.#number}`;
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#daemon?.pid !== undefined) killGroup(this.#daemon.pid);
+    this.namespace[Symbol.dispose]();
+    this.morgue[Symbol.dispose]();
+  }
+
+  async #start(command: string, env: Readonly<Record<string, string>>): Promise<void> {
+    const child = this.namespace.inside(() =>
+      spawn('/bin/sh', ['-c', `exec ${command}`], {
+        env,
+        detached: true,
+        stdio: ['ignore', 'ignore', 'inherit'],
+      }),
+    );
+    this.#daemon = child;
+    // It says by no means that all daemons have that it is ready: its plugins do, by STATUS, or it is soon enough.
+    await sleep(SETTLING);
+    if (child.exitCode !== null) {
+      throw new KitError(`the daemon ended at once, with exit code ${child.exitCode}: ${command}`);
+    }
+  }
+}
+
+const SETTLING = 1500;
+
+/** Ends a process and all that it has started. */
+export function killGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch {
+    // It has ended by itself.
+  }
+}

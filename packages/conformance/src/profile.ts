@@ -1,0 +1,46 @@
+/** A profile: what a plugin does not claim, each with a reason, so that its authors can take up the kit step by step. */
+import { ConfigError, decodeConfig, isJsonObject, parseJson } from '@heddle/cni';
+import * as v from 'valibot';
+
+/** A check, or a whole suite, that the plugin does not claim to pass. */
+export interface Unclaimed {
+  /** The id of a check, or the name of a suite. */
+  readonly check: string;
+  readonly reason: string;
+}
+
+/** See the file's comment. */
+export interface Profile {
+  readonly unclaimed: readonly Unclaimed[];
+}
+
+/** Nothing is excused. */
+export const CLAIMS_ALL: Profile = { unclaimed: [] };
+
+const sentence = v.pipe(v.string(), v.trim(), v.minLength(1, 'must say why'));
+const schema = v.object({
+  unclaimed: v.array(v.object({ check: sentence, reason: sentence })),
+});
+
+/**
+ * Reads a profile.
+ *
+ * @param known ids of checks and names of suites
+ * @throws {ConfigError|DecodeError} for what is no profile, lacks a reason, or names a check that there is not
+ * @example parseProfile('{"unclaimed":[{"check":"gc","reason":"keeps no state"}]}', 'profile.json', ids)
+ */
+export function parseProfile(text: string, file: string, known: readonly string[]): Profile {
+  const raw = parseJson(text, { what: file });
+  if (!isJsonObject(raw)) throw new ConfigError(`${file}: a profile is a JSON object`);
+  const profile = decodeConfig(schema, raw);
+  const stranger = profile.unclaimed.find(({ check }) => !known.includes(check));
+  if (stranger === undefined) return profile;
+  throw new ConfigError(`${file}: there is no check or suite called ${JSON.stringify(stranger.check)}`, {
+    hint: 'heddle conformance --list shows them',
+  });
+}
+
+/** Why a check is not claimed; `undefined` when it is. */
+export function excuseFor({ unclaimed }: Profile, id: string): string | undefined {
+  return unclaimed.find(({ check }) => check === id || id.startsWith(`${check}/`))?.reason;
+}

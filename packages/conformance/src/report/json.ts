@@ -1,0 +1,35 @@
+/** Reports for programs. */
+import type { Conformance, Outcome } from '../run.ts';
+import { type Invocation, reproduction } from './reproduce.ts';
+import { summaryLine, tally } from './summary.ts';
+
+/** A run as JSON; members are added, never renamed or removed. */
+export function jsonReport(run: Conformance, invocation: Invocation): object {
+  const { program, type, kind, versions, outcomes, milliseconds } = run;
+  return {
+    program,
+    type,
+    kind,
+    versions,
+    summary: summaryLine(run),
+    ...tally(outcomes),
+    milliseconds: Math.round(milliseconds),
+    checks: outcomes.map((outcome) => checkJson(outcome, invocation)),
+  };
+}
+
+function checkJson(outcome: Outcome, invocation: Invocation): object {
+  const { id, title, suite, status, reason, failure, milliseconds } = outcome;
+  const { call, ...words } = failure ?? {};
+  return {
+    ...{ id, suite, title, status, reason: reason ?? null, milliseconds: Math.round(milliseconds) },
+    failure:
+      failure === undefined
+        ? null
+        : {
+            ...words,
+            reproduce: reproduction(id, invocation),
+            call: call === undefined ? null : { ...call, stdin: Buffer.from(call.stdin).toString('utf8') },
+          },
+  };
+}

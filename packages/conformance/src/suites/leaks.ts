@@ -1,0 +1,146 @@
+import { readdirSync, readlinkSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Check, only } from '../check.ts';
+import { must } from '../failure.ts';
+import type { Lab } from '../lab/lab.ts';
+import { snapshotOf } from '../lab/snapshot.ts';
+import { refusal } from './errors.ts';
+import { containerUnchanged, nodeUnchanged, same } from './unchanged.ts';
+
+const BEYOND = 'beyond the spec';
+
+/** Nothing stays. */
+export const LEAK_CHECKS: readonly Check[] = [
+  {
+    id: 'leaks/node',
+    title:
+      'after ADD and DEL the node is as it was: links, addresses, routes, rules, neighbours, nftables, traffic control, parameters, files',
+    cites: BEYOND,
+    why: 'What stays piles up until the node is slow, full or wrong.',
+    async run(lab) {
+      await lab.warmUp();
+      const before = await lab.snapshot();
+      const container = await lab.container();
+      await lab.add(container);
+      await lab.del(container);
+      await nodeUnchanged(lab, before, 'ADD and DEL');
+    },
+  },
+  {
+    id: 'leaks/container',
+    title: 'after ADD and DEL the container is as it was',
+    cites: BEYOND,
+    why: 'A container may be attached to something else next.',
+    async run(lab) {
+      const container = await lab.container();
+      // Loopback is the runtime's; who sets it up does it once.
+      await container.namespace.session.links.set('lo', { up: true });
+      const before = await settled(lab, container);
+      await lab.add(container);
+      await lab.del(container);
+      same(before, await settled(lab, container), 'a container as it was before ADD and DEL');
+    },
+  },
+  {
+    id: 'leaks/many-rounds',
+    title: 'after fifteen containers have come and gone, nothing has grown',
+    cites: BEYOND,
+    why: 'Some things leak only by turns.',
+    async run(lab) {
+      await lab.warmUp();
+      const before = await lab.snapshot();
+      for (let round = 0; round < 15; round++) {
+        const container = await lab.container();
+        await lab.add(container);
+        await lab.del(container);
+        await lab.end(container);
+      }
+      await nodeUnchanged(lab, before, 'fifteen rounds');
+    },
+  },
+  {
+    id: 'leaks/failed-add',
+    title: 'an ADD that fails leaves nothing',
+    cites: BEYOND,
+    why: 'The retry would find the remains in its way, and not every runtime sends DEL.',
+    skips: only('interface', 'chained'),
+    async run(lab) {
+      await lab.warmUp();
+      const container = await lab.container();
+      if (lab.subject.makesInterface) {
+        const { links } = container.namespace.session;
+        await links.add({ kind: 'veth', name: container.ifName, peer: { name: 'far' } });
+      }
+      const before = [await lab.snapshot(), await snapshotOf(container.namespace)] as const;
+      const call = await lab.call(
+        'ADD',
+        container,
+        lab.subject.makesInterface ? {} : { prevResult: 'nonsense' },
+      );
+      refusal(call, 'for an ADD that cannot work');
+      await nodeUnchanged(lab, before[0], 'the failed ADD');
+      await containerUnchanged(container, before[1], 'the failed ADD');
+    },
+  },
+  {
+    id: 'leaks/namespace',
+    title: 'a container that ends is gone: nothing that the plugin left holds its namespace',
+    cites: BEYOND,
+    why: 'A held namespace keeps its interfaces, addresses and connections for ever.',
+    async run(lab) {
+      const container = await lab.container();
+      const { links } = lab.node.session;
+      // The kernel takes it away together with the namespace that its other end is in.
+      await links.add({
+        kind: 'veth',
+        name: 'kitcanary',
+        peer: { name: 'canary', netns: container.namespace.handle },
+      });
+      await lab.add(container);
+      await lab.del(container);
+      container[Symbol.dispose]();
+      for (let waited = 0; (await links.find('kitcanary')) !== undefined; waited += 50) {
+        must(waited < 5000, 'a namespace that is gone within five seconds', 'it is still there');
+        await sleep(50);
+      }
+    },
+  },
+  {
+    id: 'leaks/processes',
+    title: 'no process stays behind in the namespaces of node or container',
+    cites: BEYOND,
+    why: 'A runtime waits for whoever holds its pipes.',
+    async run(lab) {
+      const container = await lab.container();
+      const before = processesIn([lab, container]);
+      await lab.add(container);
+      await lab.del(container);
+      const left = processesIn([lab, container]).filter((each) => !before.includes(each));
+      must(left.length === 0, 'no process that was not there before', left.join(', '));
+    },
+  },
+];
+
+async function settled(
+  _lab: Lab,
+  container: Awaited<ReturnType<Lab['container']>>,
+): Promise<readonly string[]> {
+  const lines = await snapshotOf(container.namespace);
+  // Whoever brings IPv6 up for an interface may leave it on for loopback and for those to come.
+  return lines.filter((line) => !/^setting ipv6\/conf\/(lo|default|all)\//.test(line));
+}
+
+function processesIn([lab, container]: readonly [
+  Lab,
+  { readonly namespace: Lab['node'] },
+]): readonly string[] {
+  const wanted = [lab.node, container.namespace].map(({ handle }) => `net:[${handle.ino}]`);
+  return readdirSync('/proc').filter((pid) => {
+    if (!/^\d+$/.test(pid)) return false;
+    try {
+      return wanted.includes(readlinkSync(`/proc/${pid}/ns/net`));
+    } catch {
+      return false;
+    }
+  });
+}

@@ -1,0 +1,104 @@
+/** The page on the conformance kit: how to use it, and its checks, made from them. */
+import { CHECKS, type Check, SUITES, suiteOf } from '@heddle/conformance';
+
+/** `docs/conformance.md`. */
+export function conformancePage(): string {
+  return [
+    '<!-- Made by scripts/generate.ts from the checks. Change them, or scripts/generate/conformance-page.ts, then run it. -->',
+    INTRODUCTION,
+    ...SUITES.map((suite) => suiteSection(suite)),
+  ]
+    .join('\n\n')
+    .concat('\n');
+}
+
+const INTRODUCTION = `# Conformance
+
+\`heddle conformance PLUGIN\` runs any CNI plugin, whatever it is written in, on the kernel of this machine, and says what it
+does otherwise than the specification 1.1.0 wants, or than runtimes and people rely on. It knows the plugin only from outside.
+
+\`\`\`sh
+heddle conformance /opt/cni/bin/bridge              # a plugin of a well-known name: the kit has a configuration
+heddle conformance ./my-plugin --config plugin.json # any other: give the plugin's object of a network list
+heddle conformance ./my-plugin --suite contract --suite gc
+heddle conformance --list
+\`\`\`
+
+It needs root, for network and mount namespaces of its own. What plugins write below /etc, /run, /var/lib and /var/log goes to
+memory; links, rules and routes are made in namespaces; nothing of the machine is changed, and all of it is gone with the command.
+
+## What is checked
+
+A check is one statement. It rests on a sentence of the specification, or is marked as beyond it. A failure says what was
+sent (environment, stdin), what came, what was expected and why it matters, and gives one command that runs just this check.
+Exit code 1 means that a check failed, 2 that the command line was not understood.
+
+There are three kinds of plugins. The kit finds out which one it has by trying, or is told with \`--kind\`.
+
+| kind | what it does | how it is called |
+| --- | --- | --- |
+| \`interface\` | makes an interface in the container | into an empty namespace |
+| \`chained\` | changes what an earlier plugin made | into a namespace in which the kit has made \`eth0\`, with addresses of both families, default routes, and a previous result that says so |
+| \`ipam\` | gives addresses | with the configuration of a plugin that delegates to it |
+
+### Plugins that delegate
+
+The kit brings an IPAM plugin, \`conformance-ipam\`, and puts it into CNI_PATH. Name it as \`ipam.type\`, and the delegation is
+checked too: it notes how it is called, and fails, hangs or prints garbage when it is to.
+
+\`\`\`json
+{ "type": "my-plugin", "myOption": true, "ipam": { "type": "conformance-ipam" } }
+\`\`\`
+
+### Plugins that need a daemon
+
+\`--daemon 'COMMAND'\` runs a shell command on the node for as long as checks run there. It shares the node's namespaces, and
+/run and /var/lib as the plugin sees them.
+
+## In continuous integration
+
+A profile says what a plugin does not claim, each with a reason. What it names (a check, or a whole suite) is neither run
+nor counted, and is listed in each report, so that a plugin can take up the kit step by step.
+
+\`\`\`json
+{
+  "unclaimed": [
+    { "check": "gc", "reason": "reservations are collected by a daemon of our own" },
+    { "check": "limits/descriptors", "reason": "our log library opens twenty files" }
+  ]
+}
+\`\`\`
+
+\`\`\`yaml
+- run: npm install --global @heddle/cli
+- run: sudo heddle conformance ./my-plugin --config test/plugin.json --profile test/profile.json --format junit > report.xml
+\`\`\`
+
+Formats: \`table\` (the default), \`json\`, \`junit\`, \`markdown\`. The last line of a table, and the member \`summary\` of JSON, say
+the result in one line.
+
+## What is not checked
+
+- Whether CNI_PATH may be missing: the specification calls it optional for ADD, and says that runtimes must always provide it.
+- Clocks are not set: a jump is shown to plugins by the times of their files.
+- Rules of the legacy kind of iptables are not looked at; those of its kind \`nft\` are.
+
+## The checks`;
+
+function suiteSection(suite: (typeof SUITES)[number]): string {
+  const rows = CHECKS.filter((check) => suiteOf(check) === suite).map(
+    (check) => `| \`${check.id}\` | ${cell(check.title)} | ${cell(citation(check))} |`,
+  );
+  return [
+    `### ${suite}`,
+    ['| check | a plugin that passes | rests on |', '| --- | --- | --- |', ...rows].join('\n'),
+  ].join('\n\n');
+}
+
+function citation({ cites }: Check): string {
+  return cites === 'beyond the spec' ? cites : `${cites.section}: “${cites.words}”`;
+}
+
+function cell(text: string): string {
+  return text.replaceAll('|', '\\|');
+}
