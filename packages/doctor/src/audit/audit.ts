@@ -61,14 +61,14 @@ function readSubject({ paths, files, options = {}, host, installed }: AuditReque
     } else {
       const file = readAudited(files, path, isConfigPath(path) ? undefined : 'list');
       if (file === undefined) missing.push(path);
-      else single.push(file);
+      else single.push(withSiblings(files, file));
     }
   }
   const tops = [...directories.flatMap((each) => each.files.filter(isConfiguration)), ...single];
-  const siblings = new Map(tops.map((file) => [file, siblingsOf(files, file)]));
-  const networks: readonly Network[] = tops.flatMap((file) => networksOf(file, siblings.get(file)));
+  const siblings = tops.flatMap((file) => file.siblings ?? []);
+  const networks: readonly Network[] = tops.flatMap(networksOf);
   const subject: Subject = {
-    ...{ directories, files: [...tops, ...[...siblings.values()].flat()], networks, options },
+    ...{ directories, files: [...tops, ...siblings], networks, options },
     ...(host !== undefined && { host }),
     ...(installed !== undefined && { installed }),
   };
@@ -96,9 +96,14 @@ function readDirectory(
       // What is no configuration is known by its name alone: it may be large, or secret.
       if (!isConfigPath(each)) return [{ path: each, name, directory: path, role: 'other' }];
       const file = readAudited(files, each);
-      return file === undefined ? [] : [file];
+      return file === undefined ? [] : [withSiblings(files, file)];
     });
   return { path, files: read };
+}
+
+function withSiblings(files: ReadFiles, file: AuditedFile): AuditedFile {
+  const siblings = siblingsOf(files, file);
+  return siblings.length === 0 ? file : { ...file, siblings };
 }
 
 /** The plugins in the folder that is named for a list's network. */

@@ -26,7 +26,8 @@ function referencePlugin({ type, kind, capabilities = [], versions }: Plugin): K
   return {
     ...{ type, role: kind, capabilities, addresses: 'delegate' as const },
     vendor: type === 'flannel' ? 'Flannel' : 'the reference suite',
-    ...(type === 'flannel' && { isCluster: true, addresses: 'filled' as const }),
+    // It makes nothing itself, but what it starts does.
+    ...(type === 'flannel' && { role: 'main' as const, isCluster: true, addresses: 'filled' as const }),
     ...(type === 'portmap' && { mapsPorts: true }),
     ...(since !== undefined && since !== '0.1.0' && { since }),
   };

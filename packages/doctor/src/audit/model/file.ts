@@ -20,6 +20,8 @@ export interface AuditedFile {
   readonly encoding?: Encoding;
   /** The text; nothing for a file that cannot be read. */
   readonly document?: Document;
+  /** Of a list: the plugins in the folder that is named for its network. */
+  readonly siblings?: readonly AuditedFile[];
 }
 
 /** An encoding that Go's decoder, and so every runtime, refuses; `damaged` is UTF-8 with bytes that are none. */

@@ -52,9 +52,9 @@ export interface PluginPart {
 }
 
 /** The networks of a file: one, or none for a file that holds no object; then the delegates in it. */
-export function networksOf(file: AuditedFile, siblings: readonly AuditedFile[] = []): readonly Network[] {
-  const { document } = file;
-  if (document?.object === undefined || file.role === 'sibling') return [];
+export function networksOf(file: AuditedFile): readonly Network[] {
+  const { document, role, siblings } = file;
+  if (document?.object === undefined || role === 'sibling') return [];
   const network = networkAt(file, document, [], document.object, siblings);
   return [network, ...network.parts.flatMap((part) => delegatesOf(file, part))];
 }
@@ -121,7 +121,8 @@ function networkAt(
   siblings: readonly AuditedFile[] = [],
 ): Network {
   const plugins = raw['plugins'];
-  const isList = plugins !== undefined && typeof raw['type'] !== 'string';
+  const isListFile = file.role === 'list' && path.length === 0;
+  const isList = (plugins !== undefined || isListFile) && typeof raw['type'] !== 'string';
   const inlined = isList
     ? (Array.isArray(plugins) ? (plugins as readonly JsonValue[]) : []).flatMap((each, index) =>
         isJsonObject(each) ? [partOf(document, [...path, 'plugins', index], each, index)] : [],

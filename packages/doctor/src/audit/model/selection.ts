@@ -50,9 +50,11 @@ export function selectFor(runtime: Exclude<RuntimeName, 'podman'>, directory: Au
 
 /** Whether a runtime that reads a file gets a network from it. */
 export function isLoadable(file: AuditedFile): boolean {
-  const { document, encoding, role, unreadable } = file;
+  const { document, encoding, role, unreadable, siblings = [] } = file;
   if (unreadable !== undefined || document === undefined || document.errors.length > 0) return false;
   if (encoding !== undefined && encoding !== 'damaged') return false;
+  if (siblings.some((sibling) => sibling.document === undefined || sibling.document.errors.length > 0))
+    return false;
   const [network] = networksOf(file);
   if (network === undefined) return false;
   const first = network.parts[0];

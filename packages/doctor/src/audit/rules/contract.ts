@@ -55,14 +55,11 @@ const noPlugins = networkRule({
   severity: 'error',
   explains:
     "A list needs the member `plugins` with at least one object in it, or plugins in the folder that is named for the network. The names of a list's own members count in their exact letter case.",
-  *check({ file, document, isList, raw, path, parts, startedBy }, subject) {
-    if (file.role !== 'list' && startedBy === undefined) return;
-    const isPlugin = typeof raw['type'] === 'string';
+  *check({ file, document, isList, raw, path, parts }, subject) {
     const plugins = raw['plugins'];
     const isBad =
       plugins !== undefined && (!Array.isArray(plugins) || !plugins.every((each) => isJsonObject(each)));
-    if (isPlugin || (isList && parts.length > 0 && !isBad)) return;
-    if (!isList && parts.some((part) => part.document !== document)) return;
+    if (!isList || (parts.length > 0 && !isBad)) return;
     const misspelled = Object.keys(raw).find(
       (key) => key !== 'plugins' && closest(key, ['plugins']) !== undefined,
     );
