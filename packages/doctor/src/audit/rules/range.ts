@@ -210,22 +210,26 @@ const specialSubnet = networkRule({
   title: "A subnet that is no one's to use",
   severity: 'error',
   explains:
-    'Loopback, multicast and the unspecified address cannot be addresses of containers: the kernel drops their packets. Link-local subnets work on one link only, and collide with metadata services at 169.254.169.254.',
+    'Loopback, multicast and the unspecified address cannot be addresses of containers: the kernel drops their packets. A subnet with 169.254.169.254 in it hides the metadata service of clouds.',
   *check(network) {
     for (const range of rangesOf(network)) {
       const why = special(range.subnet);
       if (why === undefined) continue;
+      const hidesMetadata = why === METADATA;
       yield {
-        ...(why === 'link-local' && { severity: 'warning' as const }),
+        ...(hidesMetadata && { severity: 'warning' as const }),
         place: range.part.document.place(memberPath(range, 'subnet')),
         what: `${range.subnet.masked()} is ${why}`,
-        consequence:
-          why === 'link-local' ? 'It works on one link only.' : 'The kernel drops packets of such addresses.',
+        consequence: hidesMetadata
+          ? 'What runs on this node does not reach the metadata service of its cloud.'
+          : 'The kernel drops packets of such addresses.',
         remedy: 'Use a private subnet: of 10.0.0.0/8, 172.16.0.0/12, 192.168.0.0/16 or fd00::/8.',
       };
     }
   },
 });
+
+const METADATA = 'the home of 169.254.169.254';
 
 const rangesOverlap = networkRule({
   id: 'address/ranges-overlap',
@@ -378,9 +382,10 @@ function subnetsOf(network: Network, part: PluginPart): readonly Prefix[] {
     .map(({ subnet }) => subnet);
 }
 
-function special({ addr }: Prefix): string | undefined {
+function special(subnet: Prefix): string | undefined {
+  const { addr } = subnet;
   if (addr.isLoopback) return 'the loopback range';
   if (addr.isMulticast) return 'a multicast range';
   if (addr.isUnspecified) return 'the unspecified range';
-  return addr.isLinkLocal ? 'link-local' : undefined;
+  return subnet.contains(Addr.parse('169.254.169.254')) ? METADATA : undefined;
 }

@@ -1,6 +1,7 @@
 /** What a plugin reads of its configuration, and what its values may be. */
 import { ConfigError, closest, decodeConfig, type JsonPath, type JsonValue, unknownKeys } from '@heddle/cni';
 import { type AuditRule, type Discovery, partRule } from '../audit-rule.ts';
+import { beyondLimits } from '../known/declared-limits.ts';
 import type { Members } from '../known/known-plugin.ts';
 import { KNOWN_PLUGINS, schemaOf } from '../known/known-plugins.ts';
 import { COMMON_MEMBERS, isOfType, kindOf, knowsMember, TYPE_WORDS } from '../known/members.ts';
@@ -185,8 +186,11 @@ function problemsOf({
   return looks.flatMap(({ of, value, at }) => {
     const schema = schemaOf(of);
     if (schema === undefined) return [];
-    return refusals(schema, value).map(({ pointer, text }): Problem => {
-      const inside = pathOf(pointer);
+    const refused = refusals(schema, value).map(({ pointer, text }) => ({ path: pathOf(pointer), text }));
+    const beyond = beyondLimits(schema, value as JsonValue).filter(
+      ({ path: limit }) => !refused.some((each) => each.path.join('/') === limit.join('/')),
+    );
+    return [...refused, ...beyond].map(({ path: inside, text }): Problem => {
       const where = [...at, ...inside];
       const present = valueAt(value, inside);
       const kind = present === undefined ? 'missing' : isWrongType(text, present) ? 'type' : 'value';
@@ -195,6 +199,8 @@ function problemsOf({
         discovery: {
           place: document.place(where),
           what: `${of}: ${text}`,
+          // The reference's firewall takes any unknown backend for none.
+          ...(of === 'firewall' && inside[0] === 'backend' && { severity: 'warning' as const }),
           consequence: `${of} refuses its configuration: every attachment fails.`,
           remedy: kind === 'missing' ? 'Add it.' : expected(text),
         },
