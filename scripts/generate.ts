@@ -5,10 +5,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { commandReference } from '@heddle/cli';
-import { AUDIT_RULES } from '@heddle/doctor';
+import { AUDIT_RULES, DOCTOR_RULES, LOG_RULES } from '@heddle/doctor';
 import { PLUGINS } from '@heddle/plugins';
 import { auditPage } from './generate/audit-page.ts';
 import { conformancePage } from './generate/conformance-page.ts';
+import { doctorPage } from './generate/doctor-page.ts';
 import { jsonSchemas } from './generate/json-schemas.ts';
 import { pluginsPage } from './generate/plugins-page.ts';
 import { shimTable } from './generate/shim-table.ts';
@@ -26,6 +27,7 @@ export function generatedFiles(): ReadonlyMap<string, string> {
     ['docs/audit.md', auditPage(AUDIT_RULES)],
     ['docs/cli.md', commandReference()],
     ['docs/conformance.md', conformancePage()],
+    ['docs/doctor.md', doctorPage(DOCTOR_RULES, LOG_RULES)],
     ['docs/plugins.md', pluginsPage(plugins)],
     ['native/shim/plugins.h', shimTable(plugins)],
     ...schemas,

@@ -1,17 +1,16 @@
 /** `docs/audit.md`, made of the rules of `heddle audit`. */
-import type { AuditRule } from '@heddle/doctor';
+import type { Rule } from '@heddle/doctor';
+import { rulesText } from './rules-text.ts';
 
 /** The whole page, in Markdown. */
-export function auditPage(rules: readonly AuditRule[]): string {
-  const families = Map.groupBy(rules, ({ id }) => id.slice(0, id.indexOf('/')));
+export function auditPage(rules: readonly Rule[]): string {
   return [
     '<!-- Made by scripts/generate.ts from the rules of packages/doctor. Change them, then run it. -->',
     '# What `heddle audit` looks for',
     INTRODUCTION,
     SILENCING,
     WORKFLOWS,
-    table(rules),
-    ...[...families].map(([family, members]) => section(family, members)),
+    rulesText(rules),
   ]
     .join('\n\n')
     .concat('\n');
@@ -49,34 +48,3 @@ heddle audit deploy/net.d --format sarif > audit.sarif      # for a code scanner
 
 The exit code is 0 when there is nothing worse than a note, 4 when there are warnings, 5 when there are errors. \`--fail-on\` moves
 the border.`;
-
-function table(rules: readonly AuditRule[]): string {
-  const rows = rules.map(({ id, severity, fixable, title }) => {
-    return `| [\`${id}\`](#${anchor(id)}) | ${severity} | ${fixable === true ? 'yes' : ''} | ${title} |`;
-  });
-  return [
-    '## The rules',
-    '',
-    '| rule | severity | `--fix` | what is wrong |',
-    '|---|---|---|---|',
-    ...rows,
-  ].join('\n');
-}
-
-function section(family: string, rules: readonly AuditRule[]): string {
-  return [
-    `## ${family}`,
-    ...rules.map(
-      ({ id, title, severity, fixable, explains }) =>
-        `### ${id}\n\n**${title}** (${severity}${fixable === true ? ', can be fixed' : ''}). ${explains}`,
-    ),
-  ].join('\n\n');
-}
-
-/** As GitHub makes anchors of headings. */
-function anchor(heading: string): string {
-  return heading
-    .toLowerCase()
-    .replace(/[^a-z0-9 -]/g, '')
-    .replaceAll(' ', '-');
-}

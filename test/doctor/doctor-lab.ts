@@ -131,7 +131,6 @@ export class DoctorLab extends Node {
   get ports(): NodePorts {
     const exec = systemExec();
     return {
-      openHost: () => openSession({ netns: this.handle }),
       places: {
         configDir: this.configDir,
         pluginPath: [this.bin],

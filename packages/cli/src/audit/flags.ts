@@ -14,7 +14,7 @@ export interface FindingFlags extends CommonFlags {
 }
 
 /** How those flags are declared. */
-const FINDING_FLAGS = {
+export const FINDING_FLAGS = {
   format: {
     kind: 'enum',
     values: ['text', 'json', 'sarif', 'github'],

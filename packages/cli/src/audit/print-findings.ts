@@ -36,9 +36,13 @@ export function reportOf(
   return { findings: inOrder(told, RULES), silenced, checked };
 }
 
-/** Prints a report in the wanted form, and gives the exit code. */
-export function printReport(cli: Cli, flags: FindingFlags, report: Report): number {
-  cli.stdout.write(rendered(cli, formatOf(flags), report));
+/**
+ * Prints a report in the wanted form, and gives the exit code.
+ *
+ * @param more further members of the JSON
+ */
+export function printReport(cli: Cli, flags: FindingFlags, report: Report, more: object = {}): number {
+  cli.stdout.write(rendered(cli, formatOf(flags), report, more));
   return exitCodeFor(report.findings, flags.failOn);
 }
 
@@ -47,14 +51,14 @@ export function formatOf({ format, output }: FindingFlags): FindingFormat {
   return format ?? (output === 'json' ? 'json' : 'text');
 }
 
-function rendered({ cwd, stdout }: Cli, format: FindingFormat, report: Report): string {
+function rendered({ cwd, stdout }: Cli, format: FindingFormat, report: Report, more: object): string {
   const inside = (path: string) => {
     const short = relative(cwd, path);
     return short === '' || short.startsWith('..') ? path : short;
   };
   switch (format) {
     case 'json':
-      return renderJson(report);
+      return renderJson(report, more);
     case 'sarif':
       return renderSarif(report, { rules: RULES, version: HEDDLE_VERSION, relative: inside });
     case 'github':

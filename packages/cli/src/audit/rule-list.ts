@@ -1,7 +1,7 @@
-/** What `heddle audit rules` prints. */
+/** What `heddle audit rules` and `heddle doctor rules` print. */
 
 import { closest } from '@heddle/cni';
-import { AUDIT_RULES, type Rule } from '@heddle/doctor';
+import type { Rule } from '@heddle/doctor';
 import type { Cli, CommonFlags } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { emit } from '../output/emit.ts';
@@ -10,12 +10,21 @@ import { formatTable } from '../output/table.ts';
 import { wrap } from '../output/wrap.ts';
 
 /**
- * Lists the rules, or explains those with these ids.
+ * Lists the rules of a command, or explains those with these ids.
  *
  * @throws {CommandError} for an id that there is not
  */
-export function printRules(cli: Cli, flags: CommonFlags, ids: readonly string[]): void {
-  const rules = ids.length === 0 ? AUDIT_RULES : ids.map(ruleNamed);
+export function printRules(
+  cli: Cli,
+  flags: CommonFlags,
+  {
+    ids,
+    all,
+    command,
+  }: { readonly ids: readonly string[]; readonly all: readonly Rule[]; readonly command: string },
+): void {
+  const named = (id: string) => ruleNamed(id, all, command);
+  const rules = ids.length === 0 ? all : ids.map(named);
   emit(
     cli,
     flags,
@@ -29,15 +38,15 @@ export function printRules(cli: Cli, flags: CommonFlags, ids: readonly string[])
   );
 }
 
-function ruleNamed(id: string): Rule {
-  const rule = AUDIT_RULES.find((each) => each.id === id);
+function ruleNamed(id: string, all: readonly Rule[], command: string): Rule {
+  const rule = all.find((each) => each.id === id);
   if (rule !== undefined) return rule;
   const meant = closest(
     id,
-    AUDIT_RULES.map((each) => each.id),
+    all.map((each) => each.id),
   );
   throw new CommandError(EXIT.USAGE, `there is no rule "${id}"`, {
-    hint: meant === undefined ? 'heddle audit rules lists them' : `did you mean "${meant}"?`,
+    hint: meant === undefined ? `heddle ${command} rules lists them` : `did you mean "${meant}"?`,
   });
 }
 

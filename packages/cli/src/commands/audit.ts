@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import {
+  AUDIT_RULES,
   type AuditOptions,
   type AuditRequest,
   audit,
@@ -84,7 +85,7 @@ interface Output {
   async run(cli, flags, ...paths) {
     const [first, ...ids] = paths;
     if (first === 'rules') {
-      printRules(cli, flags, ids);
+      printRules(cli, flags, { ids, all: AUDIT_RULES, command: 'audit' });
       return undefined;
     }
     const request = await requestOf(cli, flags, paths);

@@ -7,6 +7,7 @@ import { checkCommand } from './check.ts';
 import { conformanceCommand } from './conformance.ts';
 import { delCommand } from './del.ts';
 import { dhcpCommand } from './dhcp.ts';
+import { doctorCommand } from './doctor.ts';
 import { gcCommand } from './gc.ts';
 import { helpCommand } from './help.ts';
 import { installCommand } from './install.ts';
@@ -28,6 +29,7 @@ export const COMMANDS: readonly HeddleCommand[] = [
   gcCommand,
   statusCommand,
   auditCommand,
+  doctorCommand,
   versionCommand,
   installCommand,
   uninstallCommand,

@@ -13,6 +13,8 @@ export interface Choice {
   readonly netns: string;
   readonly network?: string | undefined;
   readonly ifName?: string | undefined;
+  /** The command, for messages; `show` when left out. */
+  readonly command?: string;
 }
 
 /**
@@ -22,7 +24,7 @@ export interface Choice {
  */
 export function chooseAttachments(
   all: readonly ListedAttachment[],
-  { container, netns, network, ifName }: Choice,
+  { container, netns, network, ifName, command = 'show' }: Choice,
 ): readonly ListedAttachment[] {
   const candidates = all
     .filter((each) => network === undefined || each.network === network)
@@ -33,8 +35,8 @@ export function chooseAttachments(
   throw new CommandError(
     EXIT.FAILED,
     containers.length === 0
-      ? `show ${container}: no attachment of such a container, namespace or pod`
-      : `show ${container}: this could be ${containers.join(' or ')}`,
+      ? `${command} ${container}: no attachment of such a container, namespace or pod`
+      : `${command} ${container}: this could be ${containers.join(' or ')}`,
     {
       hint: containers.length === 0 ? 'heddle ls lists the attachments of this node' : 'give more of the ID',
     },

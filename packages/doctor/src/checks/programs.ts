@@ -54,9 +54,36 @@ export const programsCheck: NodeCheck = {
     const used = typesOf(view.networks.networks.map(({ list }) => list));
     const findings: Finding[] = [];
     for (const [type, lists] of used) findings.push(...(await judge(view, type, lists)));
-    return findings;
+    return together(view, findings);
   },
 };
+
+/** Several plugins that are missing have one cause. */
+function together({ ports: { files, places } }: NodeView, findings: readonly Finding[]): readonly Finding[] {
+  const absent = findings.filter(({ id }) => id === missing.id);
+  const [first] = absent;
+  if (first === undefined) return findings;
+  const types = absent.map(({ subject = '' }) => subject.replace('plugin ', ''));
+  const elsewhere = OTHER_PLACES.filter((place) => !places.pluginPath.includes(place)).filter((place) =>
+    types.every((type) => files.facts(`${place}/${type}`) !== undefined),
+  );
+  const them = types.length === 1 ? 'it is' : 'they are';
+  const merged: Finding = {
+    ...first,
+    ...(absent.length > 1 && {
+      subject: `plugins ${types.join(', ')}`,
+      what: `there is no ${types.join(', no ')} in ${places.pluginPath.join(', ')}`,
+      evidence: [...new Set(absent.flatMap(({ evidence = [] }) => evidence))],
+    }),
+    ...(elsewhere.length > 0 && {
+      remedy: `${them} in ${elsewhere.join(' and ')}: have the runtime look there (bin_dir, plugin_dirs, CNI_PATH), or install in ${places.pluginPath[0]}`,
+    }),
+  };
+  return [merged, ...findings.filter((each) => !absent.includes(each))];
+}
+
+/** Where distributions put plugins. */
+const OTHER_PLACES = ['/opt/cni/bin', '/usr/lib/cni', '/usr/libexec/cni', '/usr/local/libexec/cni'];
 
 /** Types of plugins, and the networks that use each. */
 function typesOf(lists: readonly NetworkConfigList[]): ReadonlyMap<string, readonly NetworkConfigList[]> {

@@ -29,7 +29,7 @@ export function readLog(lines: Iterable<string>, { file, rules }: LogSource): re
       ...match,
       what,
       line: number,
-      excerpt: text,
+      excerpt: around(text, match.at),
       times: 0,
       subjects: new Set(),
     };
@@ -43,6 +43,8 @@ export function readLog(lines: Iterable<string>, { file, rules }: LogSource): re
 interface Recognised {
   readonly message: KnownMessage;
   readonly groups: Readonly<Record<string, string | undefined>>;
+  /** Where in the line it begins. */
+  readonly at: number;
 }
 
 interface Case extends Recognised {
@@ -57,7 +59,7 @@ interface Case extends Recognised {
 function recognise(text: string): Recognised | undefined {
   for (const message of MESSAGES) {
     const match = message.pattern.exec(text);
-    if (match !== null) return { message, groups: match.groups ?? {} };
+    if (match !== null) return { message, groups: match.groups ?? {}, at: match.index };
   }
   return undefined;
 }
@@ -73,24 +75,36 @@ function findingOf(each: Case, { file, rules }: LogSource): readonly Finding[] {
       : [`for ${pods.slice(0, 5).join(', ')}${pods.length > 5 ? ` and ${pods.length - 5} more` : ''}`];
   return [
     found(rule, {
-      place: { file, line: each.line, excerpt: each.excerpt.slice(0, EXCERPT) },
+      place: { file, line: each.line, excerpt: each.excerpt },
       ...(pods[0] !== undefined && { subject: pods[0] }),
       what: each.what,
-      consequence: CONSEQUENCES[rule.id] ?? `${rule.title}.`,
+      consequence:
+        CONSEQUENCES[rule.id] ?? 'The container does not get its network; the runtime tries again and again.',
       remedy: filledIn(each.message.remedy, each.groups),
       evidence: [...often, ...whose],
     }),
   ];
 }
 
-/** Of rules whose title does not say what becomes of the container. */
+/** Where it is not that a container does not get its network. */
 const CONSEQUENCES: Readonly<Record<string, string>> = {
   'log/teardown': 'The container stays in termination, and its address stays held.',
   'log/namespace': 'Mostly none: there is nothing left to attach or detach.',
+  'log/cache-damaged': 'The container cannot be deleted, and its address stays held.',
+  'selection/no-network': 'The node is not ready: no container is attached.',
   'kernel/conntrack-full': 'New connections fail now and then.',
+  'address/duplicate': 'Packets for one go to the other.',
 };
 
-const EXCERPT = 400;
+/** The part of a line that matters, with a little of what is before it. */
+function around(text: string, at: number): string {
+  const start = Math.max(0, at - BEFORE);
+  const part = text.slice(start, start + EXCERPT);
+  return `${start > 0 ? '…' : ''}${part}${start + EXCERPT < text.length ? '…' : ''}`;
+}
+
+const BEFORE = 20;
+const EXCERPT = 160;
 
 /** Quotes within quotes, as loggers write them, are taken off. */
 function plain(line: string): string {

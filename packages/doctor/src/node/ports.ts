@@ -1,6 +1,5 @@
 /** What the doctor needs of the node that it looks at. A test hands in a node of its own. */
 import type { Environment, PluginExec } from '@heddle/cni/runtime';
-import type { KernelSession } from '@heddle/netlink';
 
 /** Where things are on the node. */
 export interface NodePlaces {
@@ -53,8 +52,6 @@ export interface Machine {
 
 /** See the file's comment. */
 export interface NodePorts {
-  /** Opens the kernel as the node's own namespace sees it. */
-  readonly openHost: () => KernelSession;
   readonly places: NodePlaces;
   readonly files: NodeFiles;
   readonly machine: Machine;

@@ -10,8 +10,12 @@ export interface ReportJson {
   readonly checked: string;
 }
 
-/** The report as JSON text that ends with a newline. */
-export function renderJson({ findings, silenced, checked }: Report): string {
+/**
+ * The report as JSON text that ends with a newline.
+ *
+ * @param more further members
+ */
+export function renderJson({ findings, silenced, checked }: Report, more: object = {}): string {
   const json: ReportJson = { findings, silenced, checked };
-  return `${JSON.stringify(json, null, 2)}\n`;
+  return `${JSON.stringify({ ...json, ...more }, null, 2)}\n`;
 }
