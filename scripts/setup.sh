@@ -48,6 +48,7 @@ if ! cmp -s package-lock.json "$stamp"; then
   cp package-lock.json "$stamp"
 fi
 node_modules/.bin/node scripts/build-native.ts
+node_modules/.bin/node --conditions=source scripts/build-driver.ts
 
 [ "$level" != test ] || node_modules/.bin/node scripts/setup-lab.ts
 

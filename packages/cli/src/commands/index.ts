@@ -3,6 +3,7 @@ import type { HeddleCommand } from '../command.ts';
 import { addCommand } from './add.ts';
 import { agentCommand } from './agent.ts';
 import { auditCommand } from './audit.ts';
+import { benchCommand } from './bench.ts';
 import { checkCommand } from './check.ts';
 import { conformanceCommand } from './conformance.ts';
 import { delCommand } from './del.ts';
@@ -36,5 +37,6 @@ export const COMMANDS: readonly HeddleCommand[] = [
   agentCommand,
   dhcpCommand,
   conformanceCommand,
+  benchCommand,
   helpCommand,
 ];
