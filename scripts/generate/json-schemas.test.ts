@@ -9,6 +9,7 @@ import { PLUGINS } from '@heddle/plugins';
 import { Ajv, type ErrorObject } from 'ajv';
 import { codeBlocks } from '../../test/support/markdown.ts';
 import { generatedFiles, SCHEMAS } from '../generate.ts';
+import { pluginSchema } from './json-schemas.ts';
 
 interface Example {
   readonly name: string;
@@ -86,6 +87,21 @@ describe('the schema of lists', () => {
     for (const [name, text] of lists) assert.deepEqual(problems(JSON.parse(text)), [], name);
   });
 });
+
+for (const plugin of PLUGINS.values()) {
+  test(`null leaves out whatever ${plugin.type} does not need, for the schema as for the plugin`, () => {
+    const { properties = {}, required = [] } = pluginSchema(plugin);
+    const example = examples('valid').find((each) => typesIn(each).includes(plugin.type));
+    const plugins = (example?.list.plugins ?? []) as readonly Readonly<Record<string, unknown>>[];
+    const inList = plugins.find(({ type }) => type === plugin.type);
+    const config = inList ?? plugins.find(({ ipam }) => (ipam as { type?: string })?.type === plugin.type);
+    const unset = Object.keys(properties).filter((name) => !required.includes(name) && name !== 'type');
+    assert.ok(config !== undefined && (unset.length > 0 || plugin.kind === 'ipam'));
+    const nulls = { ...config, ...Object.fromEntries(unset.map((name) => [name, null])) };
+    assert.deepEqual(problems({ cniVersion: '1.0.0', name: 'n', plugins: [nulls] }), []);
+    decodeConfig(plugin.config, nulls);
+  });
+}
 
 test('the schema of a plugin is one for the configuration of that plugin alone', () => {
   const validate = ajv.getSchema('bridge.json');

@@ -1,7 +1,6 @@
 /**
  * JSON Schemas of configurations, for editors and other validators, made of the schemas that the plugins validate with.
- * They are somewhat stricter than the plugins: member names are in their own letter case, and what is not set is left
- * out instead of being null.
+ * They are somewhat stricter than the plugins: member names are in their own letter case.
  *
  * The files refer to each other, so they belong into one directory: `conflist.json` for lists, `plugin.json` for the
  * configuration of any plugin, one file for each plugin, and what these share in `common.json`.
@@ -30,14 +29,15 @@ export interface JsonSchema {
 }
 
 /** All schemas by the name of their file. */
-export function jsonSchemas(plugins: readonly Plugin[]): ReadonlyMap<string, JsonSchema> {
+export function jsonSchemas(plugins: readonly Plugin[]): ReadonlyMap<string, unknown> {
   const types = plugins.map(({ type }) => type);
-  return new Map([
+  const files: readonly (readonly [string, JsonSchema])[] = [
     ['common.json', common(plugins)],
     ['conflist.json', conflist()],
     ['plugin.json', anyPlugin(types)],
     ...plugins.map((plugin) => [`${plugin.type}.json`, pluginSchema(plugin)] as const),
-  ]);
+  ];
+  return new Map(files.map(([name, schema]) => [name, withNulls(schema)]));
 }
 
 /** The schema of one plugin's configuration. That of an IPAM plugin is for the plugin that delegates to it. */
@@ -194,6 +194,38 @@ function withType(ipam: JsonSchema | undefined, type: JsonSchema): JsonSchema {
 function objectWith(member: string, schema: JsonSchema): JsonSchema {
   return { type: 'object', properties: { [member]: schema }, required: [member] };
 }
+
+/** The same, where a member that need not be set may be null, which counts as not set. */
+function withNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withNulls);
+  if (typeof value !== 'object' || value === null) return value;
+  const { properties, required = [] } = value as JsonSchema;
+  const same = Object.fromEntries(Object.entries(value).map(([key, member]) => [key, withNulls(member)]));
+  if (properties === undefined) return same;
+  const members = Object.entries(properties).map(([name, member]) => {
+    const schema = withNulls(member) as JsonSchema;
+    return [name, required.includes(name) ? schema : orNull(schema)];
+  });
+  return { ...same, properties: Object.fromEntries(members) };
+}
+
+function orNull(schema: JsonSchema): object {
+  const { type, enum: values, anyOf, description, ...others } = schema;
+  const words = description === undefined ? {} : { description };
+  if (['$ref', 'allOf', 'const', 'not'].some((keyword) => Object.hasOwn(schema, keyword))) {
+    const { description: _, ...constraints } = schema;
+    return { ...words, anyOf: [constraints, NULL] };
+  }
+  return {
+    ...words,
+    ...(type !== undefined && { type: [type, 'null'] }),
+    ...(values !== undefined && { enum: [...values, null] }),
+    ...(Array.isArray(anyOf) && { anyOf: [...anyOf, NULL] }),
+    ...others,
+  };
+}
+
+const NULL = { type: 'null' } as const;
 
 /** The same without keywords that say nothing. */
 function tidy(value: unknown): unknown {
