@@ -2,52 +2,82 @@
  * Random chains of plugins, some failing at a random step: what they leave must be what was there before.
  */
 import assert from 'node:assert/strict';
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { PLUGINS } from '@heddle/plugins';
-import { type Container, type LabConfig, PluginLab, Sabotage, type TestNetns } from '@heddle/plugins/testing';
+import { type Container, DhcpLink, PluginLab, Sabotage, type TestNetns } from '@heddle/plugins/testing';
 import { Choices } from '../support/choices.ts';
 import { assertUnchanged, leftovers } from '../support/leftovers.ts';
+import { type Chain, RARE, randomChain } from './random-chain.ts';
 
 /** Which links the kernel at hand can make: those of any kernel, or also those that ours may lack. */
 export type LinkKinds = 'common' | 'rare';
 
+/** What became of the chains. */
+export interface Outcome {
+  /** What was left, in words; empty when nothing was. */
+  readonly leaks: readonly string[];
+  /** The plugins of these kinds that no chain had, delegates included. */
+  readonly untested: readonly string[];
+}
+
 /**
- * Attaches and detaches a pod with each of `count` random chains, half of them with a failure in between.
+ * Attaches and detaches a pod with each of `count` random chains, half of them with a failure in between. Every
+ * fourth gets its address from a DHCP server, by a daemon.
  *
  * @param tell is told of each chain
- * @returns what was left, in words; empty when nothing was
  */
 export async function leaksOfRandomChains(
   { count, seed, kinds }: { readonly count: number; readonly seed: number; readonly kinds: LinkKinds },
   tell: (chain: string) => void,
-): Promise<readonly string[]> {
+): Promise<Outcome> {
   const choices = new Choices(seed);
   const leaks: string[] = [];
+  const tested = new Set<string>();
   for (let round = 0; round < count; round++) {
-    using lab = new PluginLab([...PLUGINS.values()]);
+    await using scene = new AsyncDisposableStack();
+    const lab = scene.use(new PluginLab([...PLUGINS.values()]));
     setUp(lab.host);
-    const chain = randomChain(lab, choices, kinds);
-    const what = `chain ${round}: ${chain.map(({ type }) => type).join(' ')}`;
+    // Numbered by themselves, so that each kind of round deals all of its main plugins.
+    const isDhcp = round % 4 === 3;
+    const turn = isDhcp ? Math.floor(round / 4) : round - Math.floor(round / 4);
+    const dhcp = isDhcp ? scene.use(new DhcpLink(lab.host, lab.directory)) : undefined;
+    await dhcp?.startDaemon();
+    const ground = { directory: lab.directory, dhcp, isRare: kinds === 'rare' };
+    const chain = randomChain(ground, choices, turn);
+    for (const { type, delegate, ipam } of chain) {
+      for (const each of [{ type }, delegate, ipam]) tested.add((each as { type?: string })?.type ?? '');
+    }
+    const what = `chain ${round}: ${chain.map(({ type }) => type).join(' ')}${isDhcp ? ' by dhcp' : ''}`;
     const warmUp = lab.container('warm');
     const warm = await attach(lab, chain, warmUp, { plugin: -1, request: 0 });
     await detach(lab, chain, warmUp, warm.result);
-    const before = [state(lab.host, lab), inside(lab.container('fresh'))] as const;
+    await returned(dhcp, what);
+    const before = [state(lab.host, lab), leftovers(primed(lab.container('fresh'), kinds))] as const;
 
-    const pod = lab.container('pod');
+    const pod = primed(lab.container('pod'), kinds);
     const fails = choices.chance(5);
     const fault = { plugin: fails ? choices.below(chain.length) : -1, request: 1 + choices.below(12) };
     const { result, failed = '' } = await attach(lab, chain, pod, fault);
     await detach(lab, chain, pod, result);
     try {
+      await returned(dhcp, what + failed);
       assertUnchanged(before[0], state(lab.host, lab), `${what}${failed}: the host`);
-      assertUnchanged(before[1], inside(pod), `${what}${failed}: the pod`);
+      assertUnchanged(before[1], leftovers(pod), `${what}${failed}: the pod`);
     } catch (error) {
       leaks.push((error as Error).message);
     }
     tell(`${what}${failed}`);
   }
-  return leaks;
+  const meant = [...PLUGINS.keys()].filter((type) => (kinds === 'common') !== RARE.includes(type));
+  return { leaks, untested: meant.filter((type) => !tested.has(type)) };
+}
+
+/** Waits until the server has its addresses back. */
+async function returned(dhcp: DhcpLink | undefined, what: string): Promise<void> {
+  try {
+    await dhcp?.allReturned();
+  } catch (cause) {
+    throw new Error(`${what}: an address was not given back`, { cause });
+  }
 }
 
 /** Where to fail: at a request of a plugin's ADD; nowhere for plugin -1. */
@@ -55,8 +85,6 @@ interface Fault {
   readonly plugin: number;
   readonly request: number;
 }
-
-type Chain = readonly (LabConfig & { readonly type: string })[];
 
 /** A link for plugins that need a master or a device, and a route by which the host reaches the world. */
 function setUp(host: TestNetns): void {
@@ -67,118 +95,13 @@ function setUp(host: TestNetns): void {
   host.run('ip route add default via 198.51.100.254');
 }
 
-function randomChain(lab: PluginLab, choices: Choices, kinds: LinkKinds): Chain {
-  const families = choices.one([['10.70.0.0/24'], ['fd00:70::/64'], ['10.70.0.0/24', 'fd00:70::/64']]);
-  const gateways = families.map((subnet) => subnet.replace(/(0|:)\/\d+$/, subnet.includes(':') ? ':1' : '1'));
-  const routes = families.map((subnet) => ({ dst: subnet.includes(':') ? '::/0' : '0.0.0.0/0' }));
-  const ipam = choices.one<object>([
-    {
-      type: 'host-local',
-      dataDir: join(lab.directory, 'ipam'),
-      ranges: families.map((subnet) => [{ subnet }]),
-      routes,
-    },
-    {
-      type: 'static',
-      addresses: families.map((subnet, index) => ({
-        address: subnet.replace(/0\/|:\//, subnet.includes(':') ? ':9/' : '9/'),
-        gateway: gateways[index],
-      })),
-      routes,
-    },
-  ]);
-  const bridge = { type: 'bridge', bridge: 'hdleak0', isGateway: true, ipMasq: true };
-  const main = choices.one<LabConfig & { readonly type: string }>(
-    kinds === 'rare'
-      ? [
-          { type: 'dummy', ipam },
-          { type: 'vlan', master: 'hdmaster', vlanId: 7, ipam },
-          { type: 'ipvlan', master: 'hdmaster', mode: choices.one(['l2', 'l3']), ipam },
-          { ...bridge, vlan: 7, ipam },
-        ]
-      : [
-          {
-            type: 'bridge',
-            bridge: 'hdleak0',
-            isGateway: true,
-            ipMasq: true,
-            hairpinMode: true,
-            macspoofchk: choices.chance(5),
-            portIsolation: choices.chance(3),
-            ipam,
-          },
-          {
-            type: 'bridge',
-            bridge: 'hdleak0',
-            isDefaultGateway: true,
-            ipMasq: true,
-            ipMasqBackend: 'iptables',
-            ipam,
-          },
-          { type: 'ptp', ipMasq: true, ipam },
-          { type: 'macvlan', master: 'hdmaster', ipam },
-          { type: 'tap', ipam },
-          { type: 'host-device', device: 'hdfar', ipam },
-          flannel(lab, bridge),
-        ],
-  );
-  const ports = [
-    { hostPort: 8080, containerPort: 80, protocol: 'tcp' },
-    { hostPort: 5353, containerPort: 53, protocol: 'udp' },
-  ];
-  const hasHostEnd = main.type === 'bridge' || main.type === 'ptp';
-  const metas: (LabConfig & { readonly type: string })[] = [
-    {
-      type: 'portmap',
-      backend: choices.one(['nftables', 'iptables']),
-      runtimeConfig: { portMappings: ports },
-    },
-    {
-      type: 'firewall',
-      backend: choices.one(['iptables', 'nftables']),
-      ingressPolicy: main.type === 'bridge' ? choices.one(['open', 'same-bridge', 'isolated']) : 'open',
-    },
-    {
-      type: 'tuning',
-      dataDir: join(lab.directory, 'tuning'),
-      mtu: 1400,
-      promisc: true,
-      sysctl: { 'net.ipv4.conf.IFNAME.arp_filter': '1' },
-    },
-    { type: 'sbr' },
-    ...(kinds === 'rare' ? [{ type: 'vrf', vrfname: 'hdvrf' }] : []),
-    ...(hasHostEnd
-      ? [
-          {
-            type: 'bandwidth',
-            ingressRate: 1_000_000,
-            ingressBurst: 400_000,
-            egressRate: 1_000_000,
-            egressBurst: 400_000,
-          },
-        ]
-      : []),
-  ];
-  const chosen = metas.filter(() => choices.chance(5));
-  return [main, ...(choices.chance(5) ? chosen : chosen.toReversed())];
-}
-
-/** flannel gets its subnet from a file, and hands everything to bridge. */
-function flannel(lab: PluginLab, delegate: object): LabConfig & { readonly type: string } {
-  const subnetFile = join(lab.directory, 'subnet.env');
-  writeFileSync(
-    subnetFile,
-    'FLANNEL_NETWORK=10.70.0.0/16\nFLANNEL_SUBNET=10.70.9.1/24\nFLANNEL_MTU=1450\nFLANNEL_IPMASQ=false\n',
-  );
-  const dataDir = join(lab.directory, 'flannel');
-  mkdirSync(dataDir);
-  return {
-    type: 'flannel',
-    subnetFile,
-    dataDir,
-    delegate,
-    ipam: { type: 'host-local', dataDir: join(lab.directory, 'ipam') },
-  };
+/** What the kernel makes for good at the first time: the address of `lo`, and the rules of VRFs. */
+function primed(container: Container, kinds: LinkKinds): Container {
+  for (const state of ['up', 'down']) container.run(`ip link set lo ${state}`);
+  if (kinds === 'common') return container;
+  container.run('ip link add hdprime type vrf table 99');
+  container.run('ip link delete hdprime');
+  return container;
 }
 
 async function attach(
@@ -217,18 +140,5 @@ async function detach(
 }
 
 function state(host: TestNetns, lab: PluginLab): readonly string[] {
-  const settings = [
-    'net.ipv4.ip_forward',
-    'net.ipv6.conf.all.forwarding',
-    'net.ipv4.conf.all.rp_filter',
-    'net.ipv4.conf.hdmaster.promote_secondaries',
-  ];
-  return [
-    ...leftovers(host, [lab.directory]).filter((line) => !/^\S+\/(lock|ipam\/|tuning\/)/.test(line)),
-    ...settings.map((name) => `${name} = ${host.session.sysctl.read(name)}`),
-  ];
-}
-
-function inside(pod: TestNetns): readonly string[] {
-  return leftovers(pod).filter((line) => !line.includes(' lo') && !line.includes(' dev lo'));
+  return leftovers(host, [lab.directory]).filter((line) => !/dnsmasq\.leases: duid/.test(line));
 }

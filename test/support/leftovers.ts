@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestNetns } from '@heddle/plugins/testing';
+import { runInNetns } from '@heddle/sys';
 
 /** A directory with state, or only those of its files whose names begin like this. */
 export type StateDirectory = string | { readonly directory: string; readonly startsWith: string };
@@ -13,6 +14,7 @@ export type StateDirectory = string | { readonly directory: string; readonly sta
  */
 export function leftovers(node: TestNetns, directories: readonly StateDirectory[] = []): readonly string[] {
   const lines = (...command: [string, ...string[]]) => node.run(...command).split('\n');
+  const qdiscs = lines('tc', 'qdisc');
   return [
     ...lines('ip', '-o', '-d', 'link').map((line) =>
       line
@@ -30,7 +32,12 @@ export function leftovers(node: TestNetns, directories: readonly StateDirectory[
     ...lines('nft', 'list', 'ruleset').map((line) =>
       line.replace(/counter packets \d+ bytes \d+/, 'counter'),
     ),
-    ...lines('tc', 'qdisc').map((line) => line.replace(/ refcnt \d+/, '')),
+    ...qdiscs.map((line) => line.replace(/ refcnt \d+/, '')),
+    ...shaped(qdiscs).flatMap((link) => [
+      ...lines('tc', 'class', 'show', 'dev', link),
+      ...lines('tc', 'filter', 'show', 'dev', link),
+    ]),
+    ...kernelParameters(node),
     ...directories.flatMap(files),
   ]
     .map((line) =>
@@ -54,6 +61,30 @@ export function assertUnchanged(
   assert.equal([...gone, ...left].join('\n'), '', `${what} is not as it was`);
 }
 
+/** The links that have a discipline which may have classes or filters. */
+function shaped(qdiscs: readonly string[]): readonly string[] {
+  return qdiscs.flatMap((line) => /^qdisc (?!noqueue).* dev (\S+)/.exec(line)?.[1] ?? []);
+}
+
+/** All below `/proc/sys/net` that can be read and does not count something. */
+function kernelParameters(node: TestNetns): readonly string[] {
+  return runInNetns(node.handle, () =>
+    (readdirSync(PARAMETERS, { recursive: true }) as string[])
+      .filter((name) => !/(_count|\/flush|_expect_max)$/.test(name))
+      .sort()
+      .flatMap((name) => {
+        try {
+          return [`${name} = ${readFileSync(join(PARAMETERS, name), 'utf8').trim()}`];
+        } catch {
+          // A directory, or one that is only written, or whose value nobody set.
+          return [];
+        }
+      }),
+  );
+}
+
+const PARAMETERS = '/proc/sys/net';
+
 function files(state: StateDirectory): readonly string[] {
   const { directory, startsWith } = typeof state === 'string' ? { directory: state, startsWith: '' } : state;
   if (!existsSync(directory)) return [];
@@ -62,6 +93,7 @@ function files(state: StateDirectory): readonly string[] {
     .sort()
     .map((name) => {
       const path = join(directory, name);
-      return statSync(path).isDirectory() ? `${path}/` : `${path}: ${readFileSync(path, 'latin1')}`;
+      if (statSync(path).isFile()) return `${path}: ${readFileSync(path, 'latin1')}`;
+      return `${path}/`;
     });
 }

@@ -6,8 +6,9 @@ import { DhcpNode, NO_SERVER } from './testing.ts';
 
 test('links that share a hardware address have leases of their own', { skip: NO_SERVER }, async () => {
   await using node = new DhcpNode([ipvlan]);
-  const { lab, ipam } = node;
-  await node.startDaemon();
+  const { lab } = node;
+  const { ipam } = node.link;
+  await node.link.startDaemon();
   const config = { type: 'ipvlan', master: 'hdup', ipam };
   const [one, two] = [lab.container(), lab.container()];
   const first = await lab.add({ config, container: one });
@@ -16,6 +17,6 @@ test('links that share a hardware address have leases of their own', { skip: NO_
   assert.ok(one.pings('192.0.2.1') && two.pings('192.0.2.1'));
   await lab.check({ config, container: one, prevResult: first });
   await lab.del({ config, container: one });
-  await node.said(`DHCPRELEASE(eth0) ${first.ips?.[0]?.address.split('/')[0]}`);
+  await node.link.said(`DHCPRELEASE(eth0) ${first.ips?.[0]?.address.split('/')[0]}`);
   await lab.del({ config, container: two });
 });
