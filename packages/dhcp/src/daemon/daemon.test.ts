@@ -9,6 +9,7 @@ import { askDaemon } from '../ask-daemon.ts';
 import { DhcpError } from '../dhcp-error.ts';
 import { activatedSocket } from './listen.ts';
 import { runDaemon } from './run.ts';
+import { daemonServer } from './server.ts';
 
 let directory: string;
 before(() => {
@@ -143,6 +144,19 @@ test('whoever asks nonsense is told so; a plugin of the reference is told what i
   daemon.stop();
   await daemon.status;
 });
+
+for (const words of ['', '{"ask":"greet"']) {
+  test(`who never ends a question is let go: ${words || 'nothing'}`, async () => {
+    const path = join(directory, 'slow.sock');
+    const table = new Promise<never>(() => {});
+    const server = daemonServer({ table, hostPrefix: '', log: assert.fail, questionTime: 20 });
+    await new Promise<void>((resolve) => server.listen(path, resolve));
+    const { error } = JSON.parse(await converse(path, words));
+    assert.deepEqual(error, { code: 'DHCP_REQUEST_INVALID', message: 'no question came within 20 ms' });
+    // Nobody is connected any more, or this would not end.
+    await new Promise((resolve) => server.close(resolve));
+  });
+}
 
 test('who listens there may be nobody, or somebody else', async () => {
   const nobody = join(directory, 'nobody.sock');

@@ -13,10 +13,16 @@ export interface DaemonServerOptions {
   /** Goes in front of the paths of namespaces. */
   readonly hostPrefix: string;
   readonly log: (message: string) => void;
+  /** How long a question may take to arrive, in milliseconds; {@link QUESTION_TIME} unless told otherwise. */
+  readonly questionTime?: number;
 }
 
+/** Plugins send their question at once. */
+const QUESTION_TIME = 10_000;
+
 /** The server, which does not listen yet. */
-export function daemonServer({ table, hostPrefix, log }: DaemonServerOptions): Server {
+export function daemonServer(options: DaemonServerOptions): Server {
+  const { table, hostPrefix, log, questionTime = QUESTION_TIME } = options;
   return createServer((socket) => {
     const hungUp = new AbortController();
     socket.on('close', () =>
@@ -24,7 +30,7 @@ export function daemonServer({ table, hostPrefix, log }: DaemonServerOptions): S
     );
     // Whoever hangs up in the middle is done with us; 'close' follows.
     socket.on('error', () => {});
-    readLine(socket, async (line) => {
+    readLine(socket, questionTime, async (line) => {
       if (line.startsWith(GO_GREETING)) {
         log("a plugin of the reference wants to speak Go's RPC: it needs the reference's daemon");
         socket.end(GO_REFUSAL);
@@ -35,20 +41,29 @@ export function daemonServer({ table, hostPrefix, log }: DaemonServerOptions): S
   });
 }
 
-/** Hands on the first line, once. */
-function readLine(socket: Socket, use: (line: string) => void): void {
+/** Hands on the first line, once. Whoever has not sent one in time is told so, and let go. */
+function readLine(socket: Socket, time: number, use: (line: string) => void): void {
   let text = '';
-  socket.setEncoding('utf8');
+  const tooLate = setTimeout(() => {
+    stopReading();
+    const late = new DhcpError('DHCP_REQUEST_INVALID', `no question came within ${time} ms`);
+    socket.end(`${JSON.stringify(refusal(late))}\n`, () => socket.destroy());
+  }, time);
+  const stopReading = () => {
+    clearTimeout(tooLate);
+    socket.off('data', onData);
+  };
   const onData = (chunk: string) => {
     text += chunk;
     const end = text.indexOf('\n');
     if (end < 0 && text.length < LONGEST_QUESTION) return;
-    socket.off('data', onData);
+    stopReading();
     // Goes on reading, to notice when the other side hangs up.
     socket.resume();
     use(end < 0 ? text : text.slice(0, end));
   };
-  socket.on('data', onData);
+  socket.setEncoding('utf8').on('data', onData);
+  socket.on('close', stopReading);
 }
 
 async function reply(
@@ -61,10 +76,14 @@ async function reply(
   try {
     return { answer: await answer(readQuestion(line), table, hostPrefix, signal) };
   } catch (error) {
-    if (error instanceof HeddleError) return { error: { code: error.code, message: error.message } };
+    if (error instanceof HeddleError) return refusal(error);
     log(error instanceof Error ? (error.stack ?? error.message) : String(error));
     return { error: { code: 'DHCP_DAEMON_FAILED', message: String(error) } };
   }
+}
+
+function refusal({ code, message }: HeddleError): object {
+  return { error: { code, message } };
 }
 
 function readQuestion(line: string): v.InferOutput<typeof questionSchema> {
