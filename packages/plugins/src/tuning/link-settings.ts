@@ -1,7 +1,7 @@
 /** An interface's settings in the kernel: reading those that will change, and changing them one by one. */
 import { CNI_CODE, CniError, toCniError } from '@heddle/cni';
 import { Mac } from '@heddle/netaddr';
-import type { KernelSession, Link, LinkChange } from '@heddle/netlink';
+import { type KernelSession, type Link, type LinkChange, NetlinkError } from '@heddle/netlink';
 import type { LinkSettings } from './config.ts';
 
 /** What the link has of the settings that are named in `wanted`. */
@@ -105,9 +105,23 @@ async function setMac(container: KernelSession, name: string, mac: Mac): Promise
       written.push(setting);
     }
     await links.set(name, { mac });
+  } catch (error) {
+    if (!NetlinkError.is(error, 'EOPNOTSUPP')) throw error;
+    throw await keepsItsMac(container, name, error);
   } finally {
     for (const setting of written) await sysctl.write(setting, '0');
   }
+}
+
+/** Links without a hardware address (tun, tunnels) and those that never change theirs (ifb) have no such request. */
+async function keepsItsMac({ links }: KernelSession, name: string, cause: NetlinkError): Promise<CniError> {
+  const { kind = 'hardware', mac } = await links.get(name);
+  const why =
+    mac === undefined ? 'have no hardware address' : `keep the hardware address that they have (${mac})`;
+  return new CniError(CNI_CODE.NETLINK, `links of the kind ${kind} ${why}`, {
+    cause,
+    hint: 'leave mac out of the configuration, args and runtimeConfig of this network',
+  });
 }
 
 /** linux/if.h */

@@ -129,6 +129,22 @@ describe('settings', () => {
     assert.deepEqual([promiscuity, before.promiscuity], [1, 1]);
   });
 
+  for (const [kind, add, said] of [
+    ['ifb', 'link add eth1 type ifb', /set mac .* of eth1: links of the kind ifb keep the hardware address/],
+    ['tun', 'tuntap add eth1 mode tun', /set mac .* of eth1: links of the kind tun have no hardware address/],
+  ] as const) {
+    test(`a hardware address for a link of the kind ${kind} is refused in words, and nothing is left`, async () => {
+      using scene = await TuningScene.create();
+      scene.container.run(`ip ${add}`);
+      const { links } = scene.container.session;
+      const before = await links.get('eth1');
+      const request = { ...scene.request({ promisc: true, mac: MAC }), ifName: 'eth1' };
+      await assert.rejects(scene.lab.add(request), { msg: said });
+      assert.deepEqual(await links.get('eth1'), before);
+      assert.equal(scene.backup(), undefined);
+    });
+  }
+
   test('a failed ADD sets back what it can, when something cannot be set back', async () => {
     using scene = await TuningScene.create();
     const { links } = scene.container.session;
