@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CNI_VERSIONS } from '@heddle/cni';
-import { PluginLab } from '../testing/index.ts';
+import { CNI_VERSIONS, PluginError } from '@heddle/cni';
+import { PluginLab, ReferencePlugins } from '../testing/index.ts';
 import { loopback } from './index.ts';
 
 const config = { type: 'loopback' };
@@ -69,3 +69,52 @@ test('GC and STATUS have nothing to do', async () => {
   await lab.gc(config, []);
   await lab.status(config);
 });
+
+for (const [release, reference, absent] of [
+  ['current', ReferencePlugins.findCurrent(), ReferencePlugins.ABSENT_CURRENT],
+  ['packaged', ReferencePlugins.find(), ReferencePlugins.ABSENT],
+] as const) {
+  test(`the ${release} reference does the same at every version`, {
+    skip: reference === undefined && absent,
+  }, async () => {
+    using lab = new PluginLab([loopback]);
+    for (const cniVersion of CNI_VERSIONS) {
+      const seen: unknown[] = [];
+      for (const isOurs of [false, true]) {
+        const container = lab.container();
+        const states: unknown[] = [];
+        for (const command of ['ADD', 'DEL', 'DEL'] as const) {
+          const call = { command, config: { ...config, cniVersion }, container, ifName: 'lo' };
+          const stdout = isOurs
+            ? (await lab.run(call)).stdout
+            : reference && answer(() => reference.run(lab.host, call));
+          // Whatever the version, theirs has the form of 1.0.0.
+          const hasForm = command !== 'ADD' || cniVersion.startsWith('1.');
+          states.push([command, hasForm ? comparable(stdout ?? '', container.path) : 'a result']);
+          states.push([container.run('ip', '-o', 'address'), container.run('ip', '-o', 'link')]);
+        }
+        seen.push(states);
+      }
+      // The packaged release is older than the newest version.
+      if (JSON.stringify(seen[0]).includes('incompatible CNI versions')) continue;
+      assert.deepEqual(seen[1], seen[0], cniVersion);
+    }
+  });
+}
+
+/** What a plugin prints, a refusal included. */
+function answer(ask: () => string): string {
+  try {
+    return ask();
+  } catch (error) {
+    assert.ok(error instanceof PluginError, String(error));
+    return JSON.stringify({ refused: error.msg });
+  }
+}
+
+/** A result without its namespace, and without the empty dns that the packaged release prints. */
+function comparable(stdout: string, path: string): unknown {
+  if (stdout === '') return 'nothing';
+  const { dns: _, ...result } = JSON.parse(stdout.replaceAll(path, 'SANDBOX'));
+  return result;
+}
