@@ -16,6 +16,7 @@ import type { Runtime } from '@heddle/cni/runtime';
 import { assertUnchanged, leftovers } from '../support/leftovers.ts';
 import { Node, type Pod } from '../support/node.ts';
 import { installPlugins } from '../support/plugin-directory.ts';
+import { until } from '../support/until.ts';
 
 /** How a process ended. */
 export interface Ended {
@@ -143,6 +144,10 @@ export class CaseNode extends Node {
   ): Promise<readonly string[]> {
     using first = this.pod('first', more);
     await this.cni.add(network, first.attachment);
+    // Until the kernel has probed an IPv6 address of the node's own, it has no route to it; without a carrier it waits.
+    await until('addresses of the node that can be used', () =>
+      this.run('ip -6 -o address show tentative scope global') === '' ? true : undefined,
+    );
     await this.cni.del(network, first.attachment);
     return this.state();
   }
