@@ -4,9 +4,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { readHandover } from '@heddle/cni/runtime';
+import { encodeAnswer, readHandover } from '@heddle/cni/runtime';
 import { PLUGINS } from '@heddle/plugins';
-import { encodeAnswer } from '../../packages/agent/src/answer.ts';
 import { CONFIG, ShimLab, type ShimOutcome } from './shim-lab.ts';
 
 /** Waits for the whole request before anything is done. */

@@ -3,27 +3,24 @@
  * lose. What a call needs to know is in the kernel, in files, and in the call.
  */
 import { dirname } from 'node:path';
-import { type Plugin, serve } from '@heddle/cni/plugin';
-import { AttachmentTurns, DelQueue, HANDOVER_FLAG, type Handover } from '@heddle/cni/runtime';
+import type { Plugin } from '@heddle/cni/plugin';
+import { type Answer, AttachmentTurns, DelQueue, HANDOVER_FLAG } from '@heddle/cni/runtime';
 import { openSession } from '@heddle/netlink';
 import type { Fd } from '@heddle/sys';
-import type { Answer } from './answer.ts';
 import { Budget } from './budget.ts';
-import { callHost, type OwnSurroundings, type SharedSurroundings } from './call-host.ts';
+import type { SharedSurroundings } from './call-host.ts';
 import { converse } from './conversation.ts';
 import type { Door } from './door.ts';
 import type { AgentEvent } from './events.ts';
 import { Figures } from './observe/figures.ts';
 import { metricsText, type PoolUse } from './observe/metrics.ts';
 import { type AgentStatus, countedStatus } from './observe/status.ts';
-import { StepLog } from './observe/steps.ts';
-import { isPlace, ownPlace, type Place } from './place.ts';
 import { Reception } from './reception.ts';
 import { replay } from './replay.ts';
 import type { Request } from './request.ts';
+import { Service } from './service.ts';
 import { SessionPool } from './session-pool.ts';
 import type { SpanExporter } from './trace/exporter.ts';
-import { spansOf, tracedEnvironment, traceOf } from './trace/span.ts';
 import { watchNames } from './watch-names.ts';
 
 /** What an agent is made of. */
@@ -64,7 +61,7 @@ export class Agent {
   readonly #limits: AgentLimits;
   readonly #queue: DelQueue;
   readonly #shared: SharedSurroundings;
-  readonly #place: Place = ownPlace();
+  readonly #service: Service;
   readonly #figures = new Figures();
   readonly #since = new Date();
   readonly #budget: Budget;
@@ -92,6 +89,10 @@ export class Agent {
         ...(turnsDirectory !== undefined && { directory: turnsDirectory }),
       }),
     };
+    this.#service = new Service({
+      ...{ shared: this.#shared, traces: options.traces },
+      tell: (event) => this.#tell(event),
+    });
     this.#reception = new Reception(door, this.#limits.clients, (client) => this.#serveClient(client));
   }
 
@@ -174,42 +175,11 @@ export class Agent {
     }
   }
 
-  async #answer({ call, descriptors }: Request, caller: AbortSignal): Promise<Answer> {
-    if ((call.flags & HANDOVER_FLAG.STATUS) !== 0) return said(JSON.stringify(this.status()));
-    if ((call.flags & HANDOVER_FLAG.METRICS) !== 0) return said(this.metrics());
-    const plugin = this.#shared.plugins.get(call.type);
-    if (plugin === undefined) return this.#decline(call, 'plugin', 'there is no such plugin');
-    if (!isPlace(this.#place, descriptors)) {
-      return this.#decline(call, 'namespaces', 'the caller lives in other namespaces');
-    }
-    const netns = (call.flags & HANDOVER_FLAG.NETNS) !== 0 ? descriptors[2] : undefined;
-    return await this.#serve(plugin, call, { netns, caller });
-  }
-
-  async #serve(
-    plugin: Plugin,
-    call: Handover,
-    from: Pick<OwnSurroundings, 'netns' | 'caller'>,
-  ): Promise<Answer> {
-    const began = performance.now();
-    const trace = this.#options.traces && traceOf(call);
-    const steps = new StepLog(() => performance.now());
-    let stderr = '';
-    const ports = callHost(this.#shared, { call, ...from, steps, onStderr: (text) => (stderr += text) });
-    const env = trace === undefined ? call.env : tracedEnvironment(call.env, trace);
-    const outcome = await serve(plugin, { env, readStdin: () => call.stdin }, ports);
-    const milliseconds = performance.now() - began;
-    const served = { kind: 'served', call, outcome, milliseconds, steps: steps.steps } as const;
-    if (trace !== undefined) {
-      this.#options.traces?.add(spansOf({ ...served, began }, trace, performance.timeOrigin));
-    }
-    this.#tell(served);
-    return { verdict: 'done', outcome: { ...outcome, stderr: stderr + outcome.stderr } };
-  }
-
-  #decline(call: Handover, reason: 'plugin' | 'namespaces', why: string): Answer {
-    this.#tell({ kind: 'declined', call, reason, why });
-    return { verdict: 'declined' };
+  async #answer(request: Request, caller: AbortSignal): Promise<Answer> {
+    const { flags } = request.call;
+    if ((flags & HANDOVER_FLAG.STATUS) !== 0) return said(JSON.stringify(this.status()));
+    if ((flags & HANDOVER_FLAG.METRICS) !== 0) return said(this.metrics());
+    return await this.#service.answer(request, caller);
   }
 
   #tell(event: AgentEvent): void {

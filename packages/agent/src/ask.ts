@@ -1,8 +1,7 @@
 /** Asking an agent about itself. */
 import { connect as connectTo } from 'node:net';
-import { HANDOVER_FLAG, handoverBytes } from '@heddle/cni/runtime';
+import { decodeAnswer, HANDOVER_FLAG, handoverBytes } from '@heddle/cni/runtime';
 import { AgentError } from './agent-error.ts';
-import { decodeAnswer } from './answer.ts';
 import type { AgentStatus } from './observe/status.ts';
 
 /**

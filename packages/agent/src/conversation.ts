@@ -1,7 +1,7 @@
 /** One client: its request in, the answer out, and an eye on whether it is still there. */
+import { type Answer, encodeAnswer } from '@heddle/cni/runtime';
 import { type Fd, MSG, peerCredentials, recv, watch } from '@heddle/sys';
 import { AgentError } from './agent-error.ts';
-import { type Answer, encodeAnswer } from './answer.ts';
 import { type Request, type RequestLimits, receiveRequest } from './request.ts';
 import { sendAll } from './send.ts';
 

@@ -123,6 +123,34 @@ static napi_value sys_recv(napi_env env, napi_callback_info info) {
   return pair;
 }
 
+/* sendDescriptors(fd, bytes, descriptors): how many bytes were sent. The descriptors are the bytes of an array of int. */
+static napi_value send_descriptors(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  int fd = hd_int(&call, 0);
+  struct hd_bytes bytes = hd_bytes(&call, 1);
+  struct hd_bytes list = hd_bytes(&call, 2);
+  if (call.failed) return NULL;
+  if (list.size > MOST_DESCRIPTORS * sizeof(int)) return hd_fail(&call, EINVAL, "sendmsg", NULL);
+  union {
+    struct cmsghdr header;
+    char room[CMSG_SPACE(MOST_DESCRIPTORS * sizeof(int))];
+  } control = {0};
+  struct iovec part = {(void *)bytes.data, bytes.size};
+  struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+  if (list.size > 0) {
+    message.msg_control = &control;
+    message.msg_controllen = CMSG_SPACE(list.size);
+    control.header.cmsg_level = SOL_SOCKET;
+    control.header.cmsg_type = SCM_RIGHTS;
+    control.header.cmsg_len = CMSG_LEN(list.size);
+    memcpy(CMSG_DATA(&control.header), list.data, list.size);
+  }
+  ssize_t size;
+  HD_RETRY(size, sendmsg(fd, &message, MSG_NOSIGNAL));
+  if (size < 0) return hd_fail(&call, errno, "sendmsg", NULL);
+  return hd_number(env, (double)size);
+}
+
 /* recvDescriptors(fd, max): [bytes, descriptors]; undefined when it would block. The descriptors become the caller's. */
 static napi_value recv_descriptors(napi_env env, napi_callback_info info) {
   struct hd_call call = hd_begin(env, info);
@@ -245,7 +273,7 @@ void hd_register_sockets(napi_env env, napi_value exports) {
       {"getsockopt", sys_getsockopt}, {"getsockname", sys_getsockname},
       {"ioctl", sys_ioctl},           {"ethtool", ethtool},
       {"ioctlValue", ioctl_value},    {"attachFilter", attach_filter},
-      {"recvDescriptors", recv_descriptors},
+      {"sendDescriptors", send_descriptors}, {"recvDescriptors", recv_descriptors},
   };
   hd_define(env, exports, list, sizeof list / sizeof *list);
 }

@@ -47,6 +47,7 @@ export interface Addon {
   accept(fd: number, flags: number): number | undefined;
   send(fd: number, bytes: Uint8Array, flags: number, to: Uint8Array): number;
   recv(fd: number, max: number, flags: number): readonly [bytes: Uint8Array, from: Uint8Array] | undefined;
+  sendDescriptors(fd: number, bytes: Uint8Array, descriptors: Uint8Array): number;
   recvDescriptors(
     fd: number,
     max: number,

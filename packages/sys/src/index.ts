@@ -35,6 +35,7 @@ export {
   recvFrom,
   type SocketOptions,
   send,
+  sendDescriptors,
   setsockopt,
   socket,
 } from './socket.ts';

@@ -86,6 +86,17 @@ export function recvFrom(
 }
 
 /**
+ * Sends to a Unix socket, with descriptors that the other end gets copies of (SCM_RIGHTS), at most 16. They come along
+ * with the first byte.
+ *
+ * @returns how many bytes were taken
+ */
+export function sendDescriptors(fd: Fd, bytes: Uint8Array, descriptors: readonly Fd[]): number {
+  const numbers = Int32Array.from(descriptors, ({ number }) => number);
+  return native().sendDescriptors(fd.number, bytes, new Uint8Array(numbers.buffer));
+}
+
+/**
  * Receives from a Unix socket, with the descriptors that were sent along (SCM_RIGHTS): up to 16 of one message, any
  * more are closed. They are the caller's, to close or to keep.
  *

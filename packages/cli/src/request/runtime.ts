@@ -1,8 +1,10 @@
 /** The runtime and the networks that a command works with. */
+import { agentPlace } from '@heddle/agent';
 import type { NetworkConfigList } from '@heddle/cni';
 import { type Plugin, type PluginHost, serve } from '@heddle/cni/plugin';
 import {
   type Attachment,
+  agentExec,
   FileLocks,
   inProcessExec,
   loadNetwork,
@@ -50,7 +52,10 @@ export function runtimeOf(surroundings: Surroundings, flags: RuntimeFlags): Runt
     env,
     cacheDir: flags.cacheDir ?? places.cacheDir,
     locks: new FileLocks(places.lockDir),
-    exec: flags.inProcess === true ? withOwnPlugins(surroundings, executables) : executables,
+    exec:
+      flags.inProcess === true
+        ? withOwnPlugins(surroundings, executables)
+        : agentExec({ socket: agentPlace('socket', env), otherwise: executables }),
     onWarning,
     onStderr: (text) => stderr.write(text),
   });

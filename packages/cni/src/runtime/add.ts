@@ -7,6 +7,7 @@ import {
   renderResult,
   validateAttachment,
 } from '../index.ts';
+import { ahead } from './ahead.ts';
 import {
   type Attachment,
   type CallOptions,
@@ -77,15 +78,18 @@ async function addPlugins(
   { env }: Exclusion,
   { signal, trace, onStart }: CallOptions & Pick<PluginCall, 'onStart'>,
 ): Promise<Result> {
+  const calls = chain.plugins.map(
+    (plugin): PluginCall => ({ chain, plugin, command: 'ADD', attachment, env, signal, trace, onStart }),
+  );
+  const prepared = await ahead(context, { calls, passesResults: true, stopsAtFailure: true });
   let result: Result | undefined;
-  for (const plugin of chain.plugins) {
+  for (const call of calls) {
     const prevResult: JsonObject | undefined = result && renderResult(result, result.cniVersion);
     try {
-      const what = { chain, plugin, command: 'ADD', attachment, prevResult } as const;
-      const { stdout, path } = await callPlugin(context, { ...what, env, signal, trace, onStart });
-      result = decodePluginResult(stdout, chain.cniVersion, { type: plugin.type, path });
+      const { stdout, path } = await callPlugin(prepared, { ...call, prevResult });
+      result = decodePluginResult(stdout, chain.cniVersion, { type: call.plugin.type, path });
     } catch (error) {
-      throw wrapPluginError(chain, plugin, 'add', error);
+      throw wrapPluginError(chain, call.plugin, 'add', error);
     }
   }
   if (result === undefined) throw new DecodeError(`network "${chain.name}" has no plugins`);

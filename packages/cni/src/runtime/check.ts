@@ -1,5 +1,6 @@
 /** CHECK: every plugin compares what is there with the final result of ADD. */
 import { atLeast, CNI_CODE, CniError, type JsonObject, renderResult, validateAttachment } from '../index.ts';
+import { ahead } from './ahead.ts';
 import { type Attachment, type CallOptions, callPlugin, identify, type RuntimeContext } from './context.ts';
 import type { Chain } from './network.ts';
 
@@ -18,19 +19,18 @@ export async function check(
   validateAttachment(identify(chain, attachment));
   using exclusion = await context.locks.attachment(chain.name, attachment.containerID, signal);
   const prevResult = cachedPrevResult(context, chain, attachment);
-  for (const plugin of chain.plugins) {
-    const call = {
-      chain,
-      plugin,
-      command: 'CHECK',
-      attachment,
-      prevResult,
-      env: exclusion.env,
-      signal,
-      trace,
-    } as const;
-    await callPlugin(context, call);
-  }
+  const what = {
+    chain,
+    command: 'CHECK',
+    attachment,
+    prevResult,
+    env: exclusion.env,
+    signal,
+    trace,
+  } as const;
+  const calls = chain.plugins.map((plugin) => ({ ...what, plugin }));
+  const prepared = await ahead(context, { calls, stopsAtFailure: true });
+  for (const call of calls) await callPlugin(prepared, call);
 }
 
 /** The final result of ADD in the chain's version, as plugins get it. */

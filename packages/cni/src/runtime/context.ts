@@ -13,7 +13,7 @@ import type { CachedAttachment, ResultCache } from './cache.ts';
 import type { HeldLocks } from './held-locks.ts';
 import type { Chain } from './network.ts';
 import { type Environment, pluginEnvironment, type TraceContext } from './plugin-environment.ts';
-import type { PluginExec } from './plugin-exec.ts';
+import type { PluginExec, PluginRun } from './plugin-exec.ts';
 import { messageOf, wrapError } from './wrap-error.ts';
 
 /** Everything that operations need from outside. */
@@ -66,8 +66,25 @@ export interface PluginCall extends CallOptions {
 /** Runs one plugin of a chain. */
 export async function callPlugin(
   context: RuntimeContext,
-  { chain, plugin, command, attachment, prevResult, valid, env, signal, trace, onStart }: PluginCall,
+  call: PluginCall,
 ): Promise<{ readonly stdout: string; readonly path: string }> {
+  const { type } = call.plugin;
+  const run = planRun(context, call);
+  call.onStart?.();
+  const { stdout, stderr } = await context.exec.run(run);
+  if (stderr !== '') context.onStderr(stderr, { type, command: call.command });
+  return { stdout, path: run.path };
+}
+
+/**
+ * What an invocation is.
+ *
+ * @throws {CniError} when the plugin is not there, or its configuration cannot be made
+ */
+export function planRun(
+  context: RuntimeContext,
+  { chain, plugin, command, attachment, prevResult, valid, env, signal, trace }: PluginCall,
+): PluginRun {
   const { type } = plugin;
   const path = context.exec.find(type, context.path);
   const stdin = deriveStdin(chain, plugin, {
@@ -76,11 +93,7 @@ export async function callPlugin(
     ...(valid !== undefined && { attachments: valid }),
   });
   const variables = { command, path: context.path, trace, ...attachment };
-  const run = { type, path, env: pluginEnvironment(env, variables), stdin: goJson(stdin), signal };
-  onStart?.();
-  const { stdout, stderr } = await context.exec.run(run);
-  if (stderr !== '') context.onStderr(stderr, { type, command });
-  return { stdout, path };
+  return { type, path, env: pluginEnvironment(env, variables), stdin: goJson(stdin), signal };
 }
 
 /** The attachment's identity on a network. */

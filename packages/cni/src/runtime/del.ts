@@ -8,6 +8,7 @@
  */
 import { ErrorList } from '@heddle/errors';
 import { type AttachmentId, CNI_CODE, CniError, prevResultFor, validateAttachment } from '../index.ts';
+import { ahead } from './ahead.ts';
 import type { CacheEntry } from './cache-entry.ts';
 import { cachedPrevResult } from './check.ts';
 import {
@@ -100,11 +101,14 @@ export async function deletePlugins(
   stopAtFirstError = false,
 ): Promise<readonly unknown[]> {
   const errors: unknown[] = [];
-  for (const plugin of call.chain.plugins.toReversed()) {
+  const plugins = call.chain.plugins.toReversed();
+  const calls = plugins.map((plugin) => ({ ...call, plugin, command: 'DEL' }) as const);
+  const prepared = await ahead(context, { calls, stopsAtFailure: stopAtFirstError });
+  for (const each of calls) {
     try {
-      await callPlugin(context, { ...call, plugin, command: 'DEL' });
+      await callPlugin(prepared, each);
     } catch (error) {
-      errors.push(wrapPluginError(call.chain, plugin, 'delete', error));
+      errors.push(wrapPluginError(call.chain, each.plugin, 'delete', error));
       if (stopAtFirstError || call.signal?.aborted) break;
     }
   }

@@ -4,6 +4,7 @@
  */
 import { ErrorList } from '@heddle/errors';
 import { type ValidAttachment, validateNetworkName } from '../index.ts';
+import { ahead } from './ahead.ts';
 import type { CachedAttachment } from './cache.ts';
 import {
   type CallOptions,
@@ -102,20 +103,15 @@ async function deleteCached(
 async function collect({ context, chain, alive, exclusion, options }: Job): Promise<readonly unknown[]> {
   if (!hasVersion(chain, '1.1.0')) return [];
   const errors: unknown[] = [];
-  for (const plugin of chain.plugins) {
-    const { signal, trace } = options;
+  const { signal, trace } = options;
+  const what = { chain, command: 'GC', valid: alive, env: exclusion.env, signal, trace } as const;
+  const calls = chain.plugins.map((plugin) => ({ ...what, plugin }));
+  const prepared = await ahead(context, { calls, stopsAtFailure: false });
+  for (const call of calls) {
     try {
-      await callPlugin(context, {
-        chain,
-        plugin,
-        command: 'GC',
-        valid: alive,
-        env: exclusion.env,
-        signal,
-        trace,
-      });
+      await callPlugin(prepared, call);
     } catch (error) {
-      errors.push(wrapError(`failed to GC plugin ${plugin.type}`, error));
+      errors.push(wrapError(`failed to GC plugin ${call.plugin.type}`, error));
     }
     if (signal?.aborted) break;
   }

@@ -35,6 +35,8 @@ export const HANDOVER_FLAG = {
   STATUS: 2,
   /** No call: the agent is asked for its metrics. */
   METRICS: 4,
+  /** Not one plugin is called but several; stdin says which, see {@link chainBytes}. */
+  CHAIN: 8,
 } as const;
 
 /** An invocation that was handed over. */

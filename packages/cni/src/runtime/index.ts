@@ -1,8 +1,11 @@
 /** The runtime's side of CNI: configurations in directories, plugins as processes, the result cache. */
 export type { AddOptions } from './add.ts';
+export { type AgentExecOptions, agentExec } from './agent-exec.ts';
 export { AttachmentTurns, type AttachmentTurnsOptions } from './attachment-turns.ts';
 export { type CachedAttachment, ResultCache } from './cache.ts';
 export type { CacheEntry } from './cache-entry.ts';
+export { outcomesAsExec, runChain } from './chain.ts';
+export { type ChainMessage, readChain } from './chain-message.ts';
 export {
   defaultNetwork,
   listConfigDir,
@@ -27,12 +30,13 @@ export {
   readHandover,
   readHandoverHeader,
 } from './handover.ts';
+export { type Answer, decodeAnswer, encodeAnswer } from './handover-answer.ts';
 export { type InProcessPlugins, inProcessExec } from './in-process.ts';
 export { InflightMarks } from './inflight.ts';
 export { FileLocks, type RuntimeLocks } from './locks.ts';
 export type { Network } from './network.ts';
 export type { Environment, TraceContext } from './plugin-environment.ts';
-export type { PluginExec, PluginOutput, PluginRun } from './plugin-exec.ts';
+export type { ChainRun, PluginExec, PluginOutput, PluginRun } from './plugin-exec.ts';
 export { type PluginTable, type SystemPluginHostOptions, systemPluginHost } from './plugin-host.ts';
 export type { PluginVersions, UnknownVersions } from './plugin-versions.ts';
 export { type ProcessEnd, type ProcessRequest, runProcess } from './process.ts';

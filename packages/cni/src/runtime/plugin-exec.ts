@@ -22,6 +22,17 @@ export interface PluginOutput {
   readonly stderr: string;
 }
 
+/** All runs of one operation, in their order. */
+export interface ChainRun {
+  /** What is known before the first: for ADD, `prevResult` is still to come. Their environments are equal. */
+  readonly runs: readonly PluginRun[];
+  /** For ADD: each gets the result of the one before as `prevResult`. One that names no version has this. */
+  readonly resultVersion?: string | undefined;
+  /** Whether nothing is run after a failure. */
+  readonly stopsAtFailure: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Finds plugins and runs them. */
 export interface PluginExec {
   /**
@@ -36,4 +47,9 @@ export interface PluginExec {
    * @throws {PluginError} when it fails; the error carries the plugin's own code and texts.
    */
   run(run: PluginRun): Promise<PluginOutput>;
+  /**
+   * Told of all runs of an operation before the first, and gives what to run them with, in that order. It may have run
+   * them all by then. Absent where each plugin is run by itself.
+   */
+  ahead?(chain: ChainRun): Promise<PluginExec>;
 }

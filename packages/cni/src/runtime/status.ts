@@ -1,4 +1,5 @@
 /** STATUS: whether the network could attach a container now. */
+import { ahead } from './ahead.ts';
 import { type CallOptions, callPlugin, hasVersion, type RuntimeContext } from './context.ts';
 import type { Chain } from './network.ts';
 
@@ -9,7 +10,8 @@ export async function status(
   { signal, trace }: CallOptions = {},
 ): Promise<void> {
   if (!hasVersion(chain, '1.1.0')) return;
-  for (const plugin of chain.plugins) {
-    await callPlugin(context, { chain, plugin, command: 'STATUS', env: context.env, signal, trace });
-  }
+  const what = { chain, command: 'STATUS', env: context.env, signal, trace } as const;
+  const calls = chain.plugins.map((plugin) => ({ ...what, plugin }));
+  const prepared = await ahead(context, { calls, stopsAtFailure: true });
+  for (const call of calls) await callPlugin(prepared, call);
 }

@@ -6,8 +6,10 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CNI_VERSIONS, type Command, type JsonObject } from '../../index.ts';
+import { systemExec } from '../exec.ts';
 import { FileLocks } from '../locks.ts';
 import { Runtime, type RuntimeOptions } from '../runtime.ts';
+import { chainExec } from './chain-exec.ts';
 
 /** What a stub does on one command. */
 export interface StubAnswer {
@@ -71,14 +73,17 @@ export class StubPlugins implements Disposable {
     rmSync(this.#log, { force: true });
   }
 
-  /** A runtime that uses the stubs. */
+  /** A runtime that uses the stubs; with HEDDLE_TEST_RUNTIME=chain it makes one job of each operation. */
   runtime(options: Partial<RuntimeOptions> = {}): Runtime {
+    const onWarning = (message: string) => this.warnings.push(message);
+    const exec = systemExec({ onWarning });
     return new Runtime({
+      ...(process.env['HEDDLE_TEST_RUNTIME'] === 'chain' && { exec: chainExec(exec) }),
       path: [this.bin],
       env: { PATH: '/usr/bin:/bin' },
       cacheDir: this.cacheDir,
       locks: new FileLocks(join(this.root, 'locks')),
-      onWarning: (message) => this.warnings.push(message),
+      onWarning,
       ...options,
     });
   }

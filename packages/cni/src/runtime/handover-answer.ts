@@ -1,7 +1,7 @@
 /** The agent's answer as bytes. Source: `struct response` in native/shim/shim.c. */
-import type { PluginOutcome } from '@heddle/cni/plugin';
 import { decode, encode, i32, struct, u32 } from '@heddle/wire';
-import { AgentError } from './agent-error.ts';
+import type { PluginOutcome } from '../plugin/index.ts';
+import { HandoverError } from './handover.ts';
 
 /** The fixed beginning; stdout and stderr follow. All in host order. */
 const answerHeader = struct('heddle_response', {
@@ -33,13 +33,13 @@ export function encodeAnswer(answer: Answer): Uint8Array {
 /**
  * Reads an answer.
  *
- * @throws {AgentError} AGENT_CLIENT for what is none
+ * @throws {HandoverError} for what is none
  */
 export function decodeAnswer(bytes: Uint8Array): Answer {
-  if (bytes.length < SIZE) throw new AgentError('AGENT_CLIENT', 'read an answer: it is cut off');
+  if (bytes.length < SIZE) throw new HandoverError('read an answer: it is cut off');
   const { magic, verdict, exitCode, stdout, stderr } = decode(answerHeader, bytes);
   if (magic !== MAGIC || bytes.length !== SIZE + stdout + stderr) {
-    throw new AgentError('AGENT_CLIENT', 'read an answer: it is none');
+    throw new HandoverError('read an answer: it is none');
   }
   if (verdict === VERDICT.declined) return { verdict: 'declined' };
   const text = Buffer.from(bytes.subarray(SIZE));
