@@ -6,16 +6,24 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NetworkConfigList } from '@heddle/cni';
+import { type PluginHost, serve } from '@heddle/cni/plugin';
 import {
   type Attachment,
+  agentExec,
   FileLocks,
+  type InProcessPlugins,
+  inProcessExec,
   loadNetworkFile,
+  type PluginExec,
   Runtime,
   type RuntimeOptions,
   systemExec,
+  systemPluginHost,
 } from '@heddle/cni/runtime';
+import { openSession } from '@heddle/netlink';
+import { PLUGINS } from '@heddle/plugins';
 import { TestNetns } from '@heddle/plugins/testing';
-import { runInNetns } from '@heddle/sys';
+import { type NetnsHandle, runInNetns } from '@heddle/sys';
 import { startAgent, THROUGH_AGENT } from './agent-lane.ts';
 
 /** A pod: a namespace, and what a runtime says about it. */
@@ -50,18 +58,36 @@ export class Node extends TestNetns {
     return new Pod(id, more);
   }
 
-  /** A runtime that runs the plugins of `path` in this node. */
+  /** A runtime that runs the plugins of `path` in this node, in the way that HEDDLE_TEST_RUNTIME says. */
   runtime(path: readonly string[], options: Partial<RuntimeOptions> = {}): Runtime {
-    const exec = systemExec();
     return new Runtime({
       path,
       env: process.env,
       cacheDir: join(this.directory, 'cache'),
       locks: new FileLocks(join(this.directory, 'locks')),
-      // A process is born in the namespace of the thread that starts it, which is done before the first wait.
-      exec: { find: exec.find, run: (run) => runInNetnsStart(this, () => exec.run(run)) },
+      exec: this.exec(process.env['HEDDLE_TEST_RUNTIME']),
       ...options,
     });
+  }
+
+  /**
+   * Plugins as processes of this node; with `agent`, chains go to its agent in one request, and with `in-process` our
+   * plugins run in this process.
+   */
+  exec(way?: string): PluginExec {
+    const system = systemExec();
+    // A process is born in the namespace of the thread that starts it, which is done before the first wait.
+    const executables: PluginExec = {
+      find: system.find,
+      run: (run) => runInNetnsStart(this, () => system.run(run)),
+    };
+    if (way === 'in-process') return inProcessExec(ownPlugins(this.handle), executables);
+    if (way !== 'agent') return executables;
+    const agent = agentExec({ socket: join(this.directory, 'agent.sock'), otherwise: executables });
+    return {
+      ...agent,
+      ahead: (chain) => runInNetnsStart(this, async () => (await agent.ahead?.(chain)) ?? agent),
+    };
   }
 
   /** A network from the text of its list, with every data directory below this node's. */
@@ -84,6 +110,25 @@ export class Node extends TestNetns {
     super[Symbol.dispose]();
     rmSync(this.directory, { recursive: true, force: true });
   }
+}
+
+/** Our plugins in this process, for which the host is a namespace that it is not in. */
+function ownPlugins(node: NetnsHandle): InProcessPlugins {
+  const system = systemPluginHost();
+  const host: PluginHost = {
+    ...system,
+    openSession: (netns) => openSession({ netns: netns ?? node }),
+    findPlugin: (type, path) => (PLUGINS.has(type) ? type : system.findPlugin(type, path)),
+    inProcess: (type) => PLUGINS.get(type),
+  };
+  return {
+    has: (type) => PLUGINS.has(type),
+    async serve(type, invocation) {
+      const plugin = PLUGINS.get(type);
+      if (plugin === undefined) throw new Error(`there is no plugin ${type}`);
+      return await serve(plugin, invocation, host);
+    },
+  };
 }
 
 function runInNetnsStart<T>(node: TestNetns, start: () => Promise<T>): Promise<T> {
