@@ -53,6 +53,11 @@ export interface AgentLimits {
   readonly patience: number;
   /** Kernel sessions that are kept open. */
   readonly idleSessions: number;
+  /**
+   * Clients at a time up to which kernel requests are made inside the call. Handing one to a thread and back takes as
+   * long as most requests do; what takes long, the deletion of links, is never done inside a call.
+   */
+  readonly unthreaded: number;
 }
 
 /** See the file's comment. */
@@ -78,10 +83,11 @@ export class Agent {
     this.#budget = new Budget(this.#limits.unfinished);
     const onLateFailure = (error: unknown) =>
       this.#tell({ kind: 'trouble', where: 'link', what: 'delete a link that is gone', error });
+    const mode = () => (this.#reception.present <= this.#limits.unthreaded ? 'sync' : 'threaded');
     this.#shared = {
-      ...{ plugins, marks },
+      ...{ plugins, marks, mode },
       sessions: new SessionPool(
-        (onExchange) => openSession({ onLateFailure, onExchange }),
+        (onExchange) => openSession({ mode, onLateFailure, onExchange }),
         this.#limits.idleSessions,
       ),
       turns: new AttachmentTurns({
@@ -198,4 +204,5 @@ const LIMITS: AgentLimits = {
   unfinished: 64 * 1024 * 1024,
   patience: 10_000,
   idleSessions: 16,
+  unthreaded: 2,
 };

@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path';
 import type { Plugin, PluginHost } from '@heddle/cni/plugin';
 import { type AttachmentTurns, type Handover, systemPluginHost } from '@heddle/cni/runtime';
-import { openSession } from '@heddle/netlink';
+import { type Mode, openSession } from '@heddle/netlink';
 import { type Fd, type NetnsHandle, openNetns, SysError } from '@heddle/sys';
 import type { StepLog } from './observe/steps.ts';
 import type { SessionPool } from './session-pool.ts';
@@ -14,6 +14,8 @@ export interface SharedSurroundings {
   readonly turns: AttachmentTurns;
   /** Where marks of running ADDs are kept. */
   readonly marks: string;
+  /** How kernel requests are made at the moment. */
+  readonly mode: () => Mode;
 }
 
 /** What is a call's own. */
@@ -31,7 +33,7 @@ export interface OwnSurroundings {
 
 /** The ports for one call. */
 export function callHost(shared: SharedSurroundings, own: OwnSurroundings): PluginHost {
-  const { plugins, sessions, turns, marks } = shared;
+  const { plugins, sessions, turns, marks, mode } = shared;
   const { call, netns, caller, onStderr, steps } = own;
   // The programs of the caller's installation are this code too: its delegates run here.
   const executables = [call.program, join(dirname(call.program), 'heddle-cni')];
@@ -42,7 +44,7 @@ export function callHost(shared: SharedSurroundings, own: OwnSurroundings): Plug
     openNetns: (path) =>
       netns !== undefined && path === call.env['CNI_NETNS'] ? reopen(netns, path) : openNetns(path),
     openSession: (inside) =>
-      inside === undefined ? sessions.take(onExchange) : openSession({ netns: inside, onExchange }),
+      inside === undefined ? sessions.take(onExchange) : openSession({ netns: inside, mode, onExchange }),
     // A DEL is done also for a caller that has gone.
     exclusive: (operation) =>
       steps.around('turn', () => turns.take(operation, operation.command === 'DEL' ? undefined : caller)),

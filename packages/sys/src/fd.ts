@@ -94,6 +94,11 @@ export class Fd implements Disposable {
     }
   }
 
+  /** Whether a threaded operation that takes the descriptor for itself, such as `transact`, is under way. */
+  get isTaken(): boolean {
+    return this.#turn !== undefined;
+  }
+
   /**
    * The number, for an operation that must not come between those that run in turn.
    *

@@ -19,13 +19,16 @@ import type { Transport } from './transport.ts';
 /** How requests are carried out: inside the call, or on threads of their own. */
 export type Mode = 'sync' | 'threaded';
 
+/** A mode, or how to tell which one is right for a request that is about to be made. */
+export type ModeChoice = Mode | (() => Mode);
+
 /** What a {@link SocketTransport} is opened with. */
 export interface SocketOptions {
   /** A number of `NETLINK`. */
   readonly protocol: number;
   /** The namespace to speak to; the caller's own without. */
   readonly netns?: NetnsHandle | undefined;
-  readonly mode: Mode;
+  readonly mode: ModeChoice;
 }
 
 /**
@@ -45,7 +48,10 @@ export class SocketTransport implements Transport {
 
   async exchange(request: Uint8Array): Promise<Uint8Array[]> {
     const fd = this.#ready(request.length);
-    return this.#options.mode === 'sync' ? transactSync(fd, request) : transact(fd, request);
+    const { mode } = this.#options;
+    const isSync = (typeof mode === 'function' ? mode() : mode) === 'sync';
+    // An exchange on another thread may still be under way, begun when that was the mode.
+    return isSync && !fd.isTaken ? transactSync(fd, request) : transact(fd, request);
   }
 
   recover(): void {
