@@ -12,7 +12,8 @@ export { NETLINK, NLM_F } from './core/header.ts';
 export type { Message, Reply } from './core/message.ts';
 export { type ExtendedAck, NetlinkError } from './core/netlink-error.ts';
 export type { ExchangeObserver } from './core/observed-transport.ts';
-export { type Mode, type SocketOptions, SocketTransport } from './core/socket-transport.ts';
+export type { Outcomes, Query, Step } from './core/query.ts';
+export { type Mode, type ModeChoice, type SocketOptions, SocketTransport } from './core/socket-transport.ts';
 export type { Transport } from './core/transport.ts';
 export type {
   LinkChange,

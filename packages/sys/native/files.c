@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/inotify.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -159,32 +160,69 @@ static napi_value read_file(napi_env env, napi_callback_info info) {
   return result;
 }
 
+/* Puts a text into a file that exists, with one write. Returns an errno and the call that it is from. */
+static int put_text(const char *path, const void *text, size_t length, const char **syscall) {
+  int fd, errnum = 0;
+  ssize_t size;
+  *syscall = "open";
+  HD_RETRY(fd, open(path, O_WRONLY | O_TRUNC | O_CLOEXEC));
+  if (fd < 0) return errno;
+  *syscall = "write";
+  HD_RETRY(size, write(fd, text, length));
+  if (size < 0) {
+    errnum = errno;
+  } else if ((size_t)size != length) {
+    errnum = EIO;
+  }
+  if (close(fd) < 0 && errnum == 0 && errno != EINTR) errnum = errno;
+  return errnum;
+}
+
 /* writeFile(netns | -1, path, bytes): one write to a file that exists. */
 static napi_value write_file(napi_env env, napi_callback_info info) {
   struct hd_call call = hd_begin(env, info);
-  int home, fd, netns = hd_int(&call, 0);
+  int home, netns = hd_int(&call, 0);
   struct hd_path path = hd_path(&call, 1);
   struct hd_bytes bytes = hd_bytes(&call, 2);
   if (call.failed) return NULL;
   if (!hd_enter_netns(netns, &home)) return hd_fail(&call, errno, "setns", NULL);
-  const char *syscall = "open";
-  int errnum = 0;
-  HD_RETRY(fd, open(path.text, O_WRONLY | O_TRUNC | O_CLOEXEC));
-  if (fd < 0) {
-    errnum = errno;
-  } else {
-    ssize_t size;
-    syscall = "write";
-    HD_RETRY(size, write(fd, bytes.data, bytes.size));
-    if (size < 0) {
-      errnum = errno;
-    } else if ((size_t)size != bytes.size) {
-      errnum = EIO;
-    }
-    if (close(fd) < 0 && errnum == 0 && errno != EINTR) errnum = errno;
-  }
+  const char *syscall;
+  int errnum = put_text(path.text, bytes.data, bytes.size, &syscall);
   hd_leave_netns(home);
   return errnum == 0 ? NULL : hd_fail(&call, errnum, syscall, path.text);
+}
+
+/* writeFiles(netns | -1, "path NUL text NUL ..."): an errno for each file, 0 for none. */
+static napi_value write_files(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  int home, netns = hd_int(&call, 0);
+  struct hd_bytes files = hd_bytes(&call, 1);
+  if (call.failed) return NULL;
+  /* Every other NUL ends a file. */
+  size_t ends = 0;
+  for (size_t i = 0; i < files.size; i++) ends += files.data[i] == 0;
+  size_t count = ends / 2;
+  if (ends % 2 != 0 || (files.size > 0 && files.data[files.size - 1] != 0)) return hd_fail(&call, EINVAL, "write", NULL);
+  int *errnum = calloc(count + 1, sizeof *errnum);
+  if (errnum == NULL) return hd_fail(&call, ENOMEM, "write", NULL);
+  if (!hd_enter_netns(netns, &home)) {
+    int refusal = errno;
+    free(errnum);
+    return hd_fail(&call, refusal, "setns", NULL);
+  }
+  const char *at = (const char *)files.data;
+  for (size_t i = 0; i < count; i++) {
+    const char *text = at + strlen(at) + 1;
+    const char *syscall;
+    errnum[i] = put_text(at, text, strlen(text), &syscall);
+    at = text + strlen(text) + 1;
+  }
+  hd_leave_netns(home);
+  napi_value list = NULL;
+  napi_create_array_with_length(env, count, &list);
+  for (size_t i = 0; i < count; i++) napi_set_element(env, list, (uint32_t)i, hd_number(env, errnum[i]));
+  free(errnum);
+  return list;
 }
 
 void hd_register_files(napi_env env, napi_value exports) {
@@ -198,6 +236,7 @@ void hd_register_files(napi_env env, napi_value exports) {
       {"umount", sys_umount},       {"inotifyCreate", inotify_create},
       {"mountNew", sys_mount_new},  {"unshareMounts", unshare_mounts},
       {"inotifyAdd", inotify_add},  {"inotifyRemove", inotify_remove},
+      {"writeFiles", write_files},
   };
   hd_define(env, exports, list, sizeof list / sizeof *list);
 }

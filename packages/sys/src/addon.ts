@@ -17,6 +17,8 @@ export interface Addon {
   write(fd: number, bytes: Uint8Array): number;
   readFile(netns: number, path: string): string;
   writeFile(netns: number, path: string, bytes: Uint8Array): void;
+  /** The files are `path NUL text NUL …`. Gives an errno for each, 0 for none. */
+  writeFiles(netns: number, files: Uint8Array): number[];
   link(source: string, target: string): void;
   mkdir(path: string, mode: number): void;
   unlink(path: string): void;

@@ -2,6 +2,7 @@
 import { native } from './addon.ts';
 import { Fd } from './fd.ts';
 import type { NetnsHandle } from './netns.ts';
+import { SysError } from './sys-error.ts';
 
 /**
  * open(2), always with O_CLOEXEC.
@@ -58,6 +59,30 @@ export function readFileIn(netns: NetnsHandle | undefined, path: string): string
 export function writeFileIn(netns: NetnsHandle | undefined, path: string, text: string): void {
   native().writeFile(netns?.number ?? OWN, path, new TextEncoder().encode(text));
 }
+
+/**
+ * {@link writeFileIn} for several files, in their order, in one visit to the namespace. One that is refused does not
+ * keep the others from being written.
+ *
+ * @returns for each file, its refusal
+ * @throws SysError when the namespace cannot be entered
+ */
+export function writeFilesIn(
+  netns: NetnsHandle | undefined,
+  files: readonly { readonly path: string; readonly text: string }[],
+): readonly (SysError | undefined)[] {
+  if (files.some(({ path, text }) => `${path}${text}`.includes('\0'))) {
+    throw new SysError({ syscall: 'write', errnum: EINVAL, message: 'write files: NUL in a path or text' });
+  }
+  const written = files.map(({ path, text }) => `${path}\0${text}\0`).join('');
+  const errnums = native().writeFiles(netns?.number ?? OWN, new TextEncoder().encode(written));
+  return files.map(({ path }, index) => {
+    const errnum = errnums[index] ?? 0;
+    return errnum === 0 ? undefined : new SysError({ syscall: 'write', errnum, path });
+  });
+}
+
+const EINVAL = 22;
 
 /** Stands for the caller's own namespace in the addon. */
 const OWN = -1;

@@ -2,7 +2,17 @@ export { AF, IN, MSG, NETLINK, NETLINK_OPTION, O, SO, SOCK, SOL } from './consta
 export { sha512 } from './digest.ts';
 export { errnoName, errnoNumber, errnoText } from './errno.ts';
 export { Fd } from './fd.ts';
-export { fsync, linkFd, openFile, read, readFileIn, statfsMagic, write, writeFileIn } from './file.ts';
+export {
+  fsync,
+  linkFd,
+  openFile,
+  read,
+  readFileIn,
+  statfsMagic,
+  write,
+  writeFileIn,
+  writeFilesIn,
+} from './file.ts';
 export { type InotifyEvent, inotifyAdd, inotifyCreate, inotifyDrain, inotifyRemove } from './inotify.ts';
 export { flock, flockAsync, type LockMode } from './lock.ts';
 export { bindPath, enterPrivateMounts, mountOverlay, mountTmpfs, setReadOnly, unmount } from './mount.ts';

@@ -2,6 +2,9 @@ import type { Addr } from '@heddle/netaddr';
 import { decode, encode } from '@heddle/wire';
 import { type LinkRef, labelOf } from '../core/change.ts';
 import { afOf, type Family } from '../core/family.ts';
+import { NLM_F } from '../core/header.ts';
+import type { Message, Reply } from '../core/message.ts';
+import type { Query } from '../core/query.ts';
 import { RTM } from '../core/rtm.ts';
 import type { Rtnetlink } from '../link/rtnetlink.ts';
 import {
@@ -25,6 +28,8 @@ export interface AddressFilter {
 export class Addresses {
   /** Changes to be made later, with `batch`. */
   readonly plan = { add: addAddress, replace: replaceAddress, delete: deleteAddress } as const;
+  /** Questions to be asked later, with `together`. */
+  readonly ask = { list: askAddresses } as const;
   readonly #kernel: Rtnetlink;
 
   constructor(kernel: Rtnetlink) {
@@ -34,12 +39,7 @@ export class Addresses {
   /** All addresses, or those of a link or family. */
   async list(filter: AddressFilter = {}): Promise<Address[]> {
     const index = filter.link === undefined ? 0 : await this.#kernel.indexOf(filter.link);
-    const body = encode(addressMessage, { family: afOf(filter.family), index });
-    const replies = await this.#kernel.client.dump({ type: RTM.GETADDR, body, operation: 'list addresses' });
-    return replies
-      .map(({ body }) => addressOf(decode(addressMessage, body)))
-      .filter((address) => address !== undefined)
-      .filter((address) => index === 0 || address.link === index);
+    return addressesIn(await this.#kernel.client.dump(getAddresses(index, filter.family)), index);
   }
 
   /**
@@ -81,4 +81,32 @@ export class Addresses {
   delete(key: AddressKey): Promise<void> {
     return this.#kernel.apply(deleteAddress(key));
   }
+}
+
+/**
+ * The question for the addresses of a link: a dump, so the last of its send. `undefined` when they changed while they
+ * were listed; then they have to be listed anew.
+ *
+ * @param link its index
+ */
+function askAddresses(link: number): Query<readonly Address[] | undefined> {
+  return {
+    message: () => ({ ...getAddresses(link), flags: NLM_F.DUMP }),
+    read({ replies, error, interrupted }) {
+      if (error !== undefined) throw error;
+      return interrupted ? undefined : addressesIn(replies, link);
+    },
+  };
+}
+
+function getAddresses(index: number, family?: Family): Message {
+  const body = encode(addressMessage, { family: afOf(family), index });
+  return { type: RTM.GETADDR, body, operation: 'list addresses' };
+}
+
+function addressesIn(replies: readonly Reply[], index: number): Address[] {
+  return replies
+    .map(({ body }) => addressOf(decode(addressMessage, body)))
+    .filter((address) => address !== undefined)
+    .filter((address) => index === 0 || address.link === index);
 }

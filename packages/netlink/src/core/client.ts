@@ -6,10 +6,11 @@
 import { ErrorList } from '@heddle/errors';
 import { SysError } from '@heddle/sys';
 import { Writer } from '@heddle/wire';
-import { verdictOf } from './acknowledgement.ts';
+import { type Verdict, verdictOf } from './acknowledgement.ts';
 import { NLM_F, NLMSG } from './header.ts';
 import { type Framed, type Message, type Reply, readMessages, writeMessage } from './message.ts';
 import { NetlinkError } from './netlink-error.ts';
+import type { Answer } from './query.ts';
 import type { Transport } from './transport.ts';
 
 /** The entries of a dump. */
@@ -80,6 +81,29 @@ export class NetlinkClient implements Disposable {
       for (const { operation } of waiting.values()) problems.push(unanswered(operation));
     }
     ErrorList.throwIfAny(`${problems.length} of ${messages.length} changes`, problems);
+  }
+
+  /**
+   * Sends several messages at once and says how each was answered. At most one may be a dump, and only the last.
+   *
+   * @throws {NetlinkError} EPROTO when one was not answered
+   */
+  async answers(messages: readonly Message[]): Promise<readonly Answer[]> {
+    const { first, frames } = await this.#exchange(messages, NLM_F.REQUEST | NLM_F.ACK);
+    const answers = messages.map(() => ({ replies: [] as Reply[], verdict: NONE, interrupted: false }));
+    for (const frame of frames) {
+      const answer = answers[(frame.header.sequence - first) >>> 0];
+      if (answer === undefined) continue;
+      if ((frame.header.flags & NLM_F.DUMP_INTR) !== 0) answer.interrupted = true;
+      const verdict = verdictOf(frame);
+      if (verdict === undefined) answer.replies.push(replyOf(frame));
+      else answer.verdict = verdict;
+    }
+    return answers.map(({ replies, verdict, interrupted }, index) => {
+      const message = messages[index] as Message;
+      if (verdict === undefined) throw unanswered(message.operation);
+      return { replies, interrupted, ...(verdict.errnum !== 0 && { error: refusal(message, verdict) }) };
+    });
   }
 
   /**
@@ -158,6 +182,8 @@ const DUMP_ATTEMPTS = 5;
 const CHUNK = { messages: 500, bytes: 128 * 1024 } as const;
 
 const EPROTO = 71;
+/** No verdict has come yet. */
+const NONE = undefined as Verdict | undefined;
 
 function* chunks(messages: readonly Message[]): Generator<readonly Message[]> {
   let chunk: Message[] = [];

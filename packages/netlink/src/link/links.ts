@@ -1,12 +1,15 @@
 import { decode, encode } from '@heddle/wire';
 import type { LinkRef } from '../core/change.ts';
+import { AF } from '../core/family.ts';
+import { NLM_F } from '../core/header.ts';
 import { NetlinkError } from '../core/netlink-error.ts';
+import type { Query } from '../core/query.ts';
 import { RTM } from '../core/rtm.ts';
 import { addLink, deleteLink, deleteLinkGroup, type LinkChange, type LinkSpec, setLink } from './changes.ts';
 import { linkMessage } from './codec.ts';
 import { RTEXT_FILTER } from './fields.ts';
 import { type Link, linkOf } from './link.ts';
-import type { Rtnetlink } from './rtnetlink.ts';
+import { getLink, type Rtnetlink } from './rtnetlink.ts';
 
 /** Which links to list; all conditions must hold. */
 export interface LinkFilter {
@@ -24,6 +27,8 @@ export class Links {
     delete: deleteLink,
     deleteGroup: deleteLinkGroup,
   } as const;
+  /** Questions to be asked later, with `together`. */
+  readonly ask = { get: askLink, find: askForLink } as const;
   readonly #kernel: Rtnetlink;
 
   constructor(kernel: Rtnetlink) {
@@ -84,6 +89,23 @@ export class Links {
   }
 
   /**
+   * Makes a link in the session's namespace, and says what it is like when it has just been made: it has not joined
+   * its master yet. Takes one request where the kernel tells that by itself, since 6.2.
+   *
+   * @throws {NetlinkError} EEXIST when a name is taken
+   */
+  async make(spec: LinkSpec & { readonly netns?: undefined }): Promise<Link> {
+    const message = await addLink(spec)(this.#kernel.indexOf);
+    const flags = (message.flags ?? 0) | NLM_F.ECHO;
+    for (const { type, body } of await this.#kernel.client.request({ ...message, flags })) {
+      const link =
+        type === RTM.NEWLINK && body[0] === AF.UNSPEC ? linkOf(decode(linkMessage, body)) : undefined;
+      if (link?.name === spec.name) return link;
+    }
+    return this.get(spec.name);
+  }
+
+  /**
    * Changes a link.
    *
    * @example await session.links.set('eth0', { mtu: 1450, up: true });
@@ -111,3 +133,26 @@ export class Links {
     return this.#kernel.apply(deleteLinkGroup(group));
   }
 }
+
+/** The question for a link. */
+function askLink(ref: LinkRef): Query<Link> {
+  const message = getLink(ref);
+  return {
+    message: () => message,
+    read({ replies: [reply], error }) {
+      if (reply === undefined) throw error ?? new NetlinkError(message.operation, ENODEV);
+      return linkOf(decode(linkMessage, reply.body));
+    },
+  };
+}
+
+/** The same where it may not be there. */
+function askForLink(ref: LinkRef): Query<Link | undefined> {
+  const question = askLink(ref);
+  return {
+    message: question.message,
+    read: (answer) => (NetlinkError.is(answer.error, 'ENODEV') ? undefined : question.read(answer)),
+  };
+}
+
+const ENODEV = 19;

@@ -1,8 +1,10 @@
+import { ErrorList } from '@heddle/errors';
 import { decode, encode } from '@heddle/wire';
 import { type Change, type LinkRef, labelOf } from '../core/change.ts';
 import type { NetlinkClient } from '../core/client.ts';
 import type { Message } from '../core/message.ts';
 import { NetlinkError } from '../core/netlink-error.ts';
+import { type Answer, messageOf, type Outcomes, outcomeOf, type Step } from '../core/query.ts';
 import { RTM } from '../core/rtm.ts';
 import { refOf } from './changes.ts';
 import { linkMessage } from './codec.ts';
@@ -34,6 +36,23 @@ export class Rtnetlink {
     else await this.#deleteLink(await change(this.indexOf));
   }
 
+  /** Makes changes and asks questions with one send. */
+  async together<const S extends readonly Step[]>(steps: S): Promise<Outcomes<S>> {
+    const messages = await Promise.all(steps.map((step) => messageOf(step)(this.indexOf)));
+    const answers = await this.client.answers(messages);
+    const problems: unknown[] = [];
+    const outcomes = steps.map((step, index) => {
+      try {
+        return outcomeOf(step, answers[index] as Answer);
+      } catch (error) {
+        problems.push(error);
+        return undefined;
+      }
+    });
+    ErrorList.throwIfAny(`${problems.length} of ${steps.length} requests`, problems);
+    return outcomes as Outcomes<S>;
+  }
+
   /** Makes several changes with one send. */
   async batch(changes: readonly Change[]): Promise<void> {
     await this.client.batch(await Promise.all(changes.map((change) => change(this.indexOf))));
@@ -45,14 +64,9 @@ export class Rtnetlink {
    * @throws {NetlinkError} ENODEV when there is none
    */
   async link(ref: LinkRef): Promise<Link> {
-    const operation = `get link ${labelOf(ref)}`;
-    const { index, attributes } = refOf(ref);
-    const body = encode(linkMessage, {
-      index,
-      attributes: { ...attributes, extMask: RTEXT_FILTER.SKIP_STATS },
-    });
-    const [reply] = await this.client.request({ type: RTM.GETLINK, body, operation });
-    if (reply === undefined) throw new NetlinkError(operation, ENODEV);
+    const message = getLink(ref);
+    const [reply] = await this.client.request(message);
+    if (reply === undefined) throw new NetlinkError(message.operation, ENODEV);
     return linkOf(decode(linkMessage, reply.body));
   }
 
@@ -60,6 +74,16 @@ export class Rtnetlink {
   readonly indexOf = async (ref: LinkRef): Promise<number> => {
     return typeof ref === 'number' ? ref : (await this.link(ref)).index;
   };
+}
+
+/** The request that reads a link. */
+export function getLink(ref: LinkRef): Message {
+  const { index, attributes } = refOf(ref);
+  const body = encode(linkMessage, {
+    index,
+    attributes: { ...attributes, extMask: RTEXT_FILTER.SKIP_STATS },
+  });
+  return { type: RTM.GETLINK, body, operation: `get link ${labelOf(ref)}` };
 }
 
 const ENODEV = 19;

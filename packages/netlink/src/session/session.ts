@@ -7,7 +7,8 @@ import { NetlinkClient } from '../core/client.ts';
 import { NETLINK } from '../core/header.ts';
 import type { Message } from '../core/message.ts';
 import { type ExchangeObserver, observed, observing } from '../core/observed-transport.ts';
-import { type Mode, SocketTransport } from '../core/socket-transport.ts';
+import type { Outcomes, Step } from '../core/query.ts';
+import { type ModeChoice, SocketTransport } from '../core/socket-transport.ts';
 import type { Transport } from '../core/transport.ts';
 import { deleteAnnounced } from '../link/announced-deletion.ts';
 import { Links } from '../link/links.ts';
@@ -60,6 +61,15 @@ export interface KernelSession extends Disposable {
    */
   batch(changes: readonly Change[]): Promise<void>;
   /**
+   * Makes changes and asks questions with one send, in this order. Each is made, answered or refused by itself; all
+   * refusals are reported. A question for a list has to be the last.
+   *
+   * @example
+   * const [, port] = await session.together([links.plan.set(index, { alias }), links.ask.get(index)]);
+   * @throws {NetlinkError} for the one that was refused, an `ErrorList` when there are several
+   */
+  together<const S extends readonly Step[]>(steps: S): Promise<Outcomes<S>>;
+  /**
    * Tells of changes from now on, until the result is disposed of.
    *
    * @example
@@ -76,8 +86,11 @@ export interface KernelSession extends Disposable {
 export interface SessionOptions {
   /** The namespace, kept open by the caller as long as the session is; the caller's own when left out. */
   readonly netns?: NetnsHandle | undefined;
-  /** `sync`: inside the call, for a process that does one thing. `threaded`, the default: on other threads. */
-  readonly mode?: Mode | undefined;
+  /**
+   * `sync`: inside the call, for a process that does one thing. `threaded`, the default: on other threads. A function
+   * is asked before each request.
+   */
+  readonly mode?: ModeChoice | undefined;
   /**
    * Has `links.delete` end as soon as the kernel announces that the link is gone; its acknowledgement comes tens of
    * milliseconds later. Told of an error in an acknowledgement that nobody waits for any more.
@@ -164,6 +177,7 @@ export function sessionOver(ports: SessionPorts): KernelSession {
     procNet: ports.procNet,
     packets,
     batch: (changes) => kernel.batch(changes),
+    together: (steps) => kernel.together(steps),
     subscribe: ports.subscribe,
     [Symbol.dispose]() {
       packets[Symbol.dispose]();

@@ -1,5 +1,5 @@
 /** Kernel parameters under /proc/sys, as a namespace sees them — sysctl(8) */
-import { type NetnsHandle, readFileIn, SysError, writeFileIn } from '@heddle/sys';
+import { type NetnsHandle, readFileIn, SysError, writeFileIn, writeFilesIn } from '@heddle/sys';
 
 /**
  * The kernel parameters of a namespace. A name's parts are separated by `/` or by `.`, whichever comes
@@ -19,6 +19,13 @@ export interface Sysctl {
    * @throws {SysError} ENOENT when there is no such parameter, EINVAL for a value that the kernel refuses
    */
   write(name: string, value: string | number): Promise<void>;
+  /**
+   * Sets several parameters, as far as they can be set, in one visit to the namespace.
+   *
+   * @returns the refusals, by parameter
+   * @example const refused = await session.sysctl.tryWrite({ 'net/ipv6/conf/eth0/accept_ra': '0' });
+   */
+  tryWrite(values: Readonly<Record<string, string>>): Promise<ReadonlyMap<string, SysError>>;
   /** Whether there is such a parameter. */
   has(name: string): Promise<boolean>;
 }
@@ -28,6 +35,14 @@ export function kernelSysctl(netns: () => NetnsHandle | undefined): Sysctl {
   return {
     read: async (name) => readFileIn(netns(), pathOf(name)).trim(),
     write: async (name, value) => writeFileIn(netns(), pathOf(name), String(value)),
+    async tryWrite(values) {
+      const names = Object.keys(values);
+      const refusals = writeFilesIn(
+        netns(),
+        names.map((name) => ({ path: pathOf(name), text: values[name] ?? '' })),
+      );
+      return new Map(names.flatMap((name, index) => ifRefused(name, refusals[index])));
+    },
     async has(name) {
       try {
         readFileIn(netns(), pathOf(name));
@@ -53,6 +68,10 @@ export function pathOf(name: string): string {
   const file = `/proc/sys/${path}`;
   if (path.split('/').includes('..')) throw new SysError({ syscall: 'open', errnum: ENOENT, path: file });
   return file;
+}
+
+function ifRefused(name: string, refusal: SysError | undefined): readonly (readonly [string, SysError])[] {
+  return refusal === undefined ? [] : [[name, refusal]];
 }
 
 const ENOENT = 2;

@@ -3,18 +3,18 @@ import { CURRENT_VERSION, type Interface, type IpConfig, type Result, type Route
 import { type AddCall, ownerAlias } from '@heddle/cni/plugin';
 import { Prefix } from '@heddle/netaddr';
 import type { Link } from '@heddle/netlink';
-import { announce, enableAnnouncements } from '../interface/announce.ts';
+import { announce, announcementSysctls } from '../interface/announce.ts';
 import { addressesOf, applyResult } from '../interface/apply-result.ts';
 import { chooseDns } from '../interface/dns.ts';
 import { enableForwarding } from '../interface/forwarding.ts';
-import { trySysctl } from '../interface/ipv6.ts';
+import { trySysctls } from '../interface/ipv6.ts';
 import { masquerade } from '../interface/masquerade.ts';
 import type { PlannedAddress } from '../interface/plan-routes.ts';
 import { createVeth, type VethPair } from '../interface/veth.ts';
 import { ensureBridge } from './bridge-link.ts';
 import { type BridgeConfig, checkCombination, hasIpam, isGateway, requestedMac } from './config.ts';
 import { defaultGateway, ensureAddresses, ensureVlanGateway, gatewayPrefixes } from './gateway.ts';
-import { awaitForwarding, setUpPort } from './port.ts';
+import { awaitForwarding, isForwarding, lookAt, type PortLook, setUpPort } from './port.ts';
 
 type Call = AddCall<BridgeConfig>;
 
@@ -28,27 +28,31 @@ export async function add(call: Call): Promise<Result> {
   await setUpPort(host, pair.host, ownerAlias(attachment, call.cniArgs), config);
   if (config.macspoofchk) await checkSources(call, pair);
 
+  if (!hasIpam(config) && !config.disableContainerInterface) {
+    await container.links.set(pair.containerIndex, { up: true });
+  }
   const result = hasIpam(config) ? await addLayer3(call, pair) : {};
   const addresses = addressesOf(call.ifName, {
     interfaces: interfacesOf(call),
     ...result,
     cniVersion: CURRENT_VERSION,
   });
-  const gateway = isGateway(config) ? await addGateway(call, bridge, addresses) : undefined;
+  const seen = await lookAt(host, pair.host.index, bridge.index);
+  const gateway = isGateway(config) ? await addGateway(call, seen, addresses) : undefined;
   if (config.ipMasq && hasIpam(config)) await masquerade(call, addresses);
-  if (!hasIpam(config) && !config.disableContainerInterface) {
-    await container.links.set(pair.containerIndex, { up: true });
-  }
-
-  const ends = await settle(call, bridge, pair);
+  const ends = await settle(
+    call,
+    pair,
+    gateway?.isNew ? await lookAt(host, seen.port.index, bridge.index) : seen,
+  );
   const dns = chooseDns(config.dns, result.dns);
   return {
     cniVersion: CURRENT_VERSION,
     interfaces: [
       entryOf(ends.bridge),
       entryOf(ends.port),
-      { ...entryOf(ends.container), sandbox: call.netnsPath },
-      ...(gateway !== undefined && gateway.index !== bridge.index ? [entryOf(gateway)] : []),
+      { name: call.ifName, mac: `${pair.containerMac}`, sandbox: call.netnsPath },
+      ...(gateway !== undefined && gateway.link.index !== bridge.index ? [entryOf(gateway.link)] : []),
     ],
     ...(result.ips !== undefined && { ips: result.ips }),
     ...(result.routes !== undefined && { routes: result.routes }),
@@ -63,9 +67,11 @@ async function addLayer3(call: Call, pair: VethPair): Promise<Pick<Result, 'ips'
   const ips = (given.ips ?? []).map((ip) => completeIp(ip, config));
   const routes = [...(given.routes ?? []), ...defaultRoutes(ips, given.routes ?? [], config)];
   const conf = `net/ipv6/conf/${ifName}`;
-  if (config.enabledad) await trySysctl(container, `${conf}/enhanced_dad`, '1');
-  await trySysctl(container, `${conf}/accept_dad`, config.enabledad ? '1' : '0');
-  await enableAnnouncements(container, ifName);
+  await trySysctls(container, {
+    ...(config.enabledad && { [`${conf}/enhanced_dad`]: '1' }),
+    [`${conf}/accept_dad`]: config.enabledad ? '1' : '0',
+    ...announcementSysctls(ifName),
+  });
   await applyResult(
     container,
     { name: ifName, index: pair.containerIndex },
@@ -100,21 +106,28 @@ function defaultRoutes(
   });
 }
 
-/** Puts the gateway on the host, and makes the host a router. Returns the link that is the gateway. */
+/** The link that is the gateway, and whether it has only now become it. */
+interface Gateway {
+  readonly link: Link;
+  readonly isNew: boolean;
+}
+
+/** Puts the gateway on the host, and makes the host a router. */
 async function addGateway(
   call: Call,
-  bridge: Link,
+  { bridge, addresses: present }: PortLook,
   addresses: readonly PlannedAddress[],
-): Promise<Link | undefined> {
+): Promise<Gateway | undefined> {
   const { config, host } = call;
   const prefixes = gatewayPrefixes(addresses);
   if (prefixes.length === 0) return undefined;
-  const link = config.vlan === 0 ? bridge : await ensureVlanGateway(host, bridge, config, call.random);
-  await ensureAddresses(host, link, prefixes, config);
+  const isBridge = config.vlan === 0;
+  const link = isBridge ? bridge : await ensureVlanGateway(host, bridge, config, call.random);
+  const isNew = await ensureAddresses(host, link, prefixes, config, isBridge ? present : undefined);
   for (const family of [4, 6] as const) {
     if (prefixes.some((prefix) => prefix.family === family)) await enableForwarding(host, family);
   }
-  return link;
+  return { link, isNew };
 }
 
 async function checkSources({ host, attachment, undo }: Call, pair: VethPair): Promise<void> {
@@ -124,32 +137,24 @@ async function checkSources({ host, attachment, undo }: Call, pair: VethPair): P
 }
 
 /**
- * Waits until the way between container and network is open, and tells the network who is there now. The
- * links are read here, last, so that the result has what the kernel has.
+ * Waits until the way between container and network is open, and tells the network who is there now. What the result
+ * says of the bridge and its port is as they are then.
+ *
+ * @param seen what has been seen of them
  */
-async function settle(
-  call: Call,
-  bridge: Link,
-  pair: VethPair,
-): Promise<{ readonly bridge: Link; readonly port: Link; readonly container: Link }> {
+async function settle(call: Call, pair: VethPair, seen: PortLook): Promise<PortLook> {
   const { host, container, config } = call;
-  if (config.disableContainerInterface) {
-    return {
-      bridge: await host.links.get(bridge.index),
-      port: await host.links.get(pair.host.index),
-      container: await container.links.get(pair.containerIndex),
-    };
-  }
-  const settled = await awaitForwarding(host, pair.host.index, bridge.index);
-  const inside = await container.links.get(pair.containerIndex);
-  if (!settled.forwards) {
+  // Without the container's interface up, nothing comes up.
+  if (config.disableContainerInterface) return seen;
+  const settled = await awaitForwarding(host, seen);
+  if (!isForwarding(settled.port)) {
     call.warn(
       `the spanning tree of ${config.bridge} holds ${settled.port.name} back for now: nothing is announced`,
     );
   } else if (hasIpam(config)) {
-    await announce(container, inside);
+    await announce(container, { index: pair.containerIndex, mac: pair.containerMac });
   }
-  return { bridge: settled.bridge, port: settled.port, container: inside };
+  return settled;
 }
 
 /** The result's interfaces as far as addresses refer to them: bridge, host's end, container's end. */

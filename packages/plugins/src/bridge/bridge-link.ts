@@ -2,7 +2,7 @@
 import { CNI_CODE, CniError } from '@heddle/cni';
 import type { AddCall } from '@heddle/cni/plugin';
 import { type Link, NetlinkError } from '@heddle/netlink';
-import { trySysctl } from '../interface/ipv6.ts';
+import { trySysctls } from '../interface/ipv6.ts';
 import { randomMac } from '../interface/veth.ts';
 import { type BridgeConfig, filtersVlans } from './config.ts';
 
@@ -25,7 +25,7 @@ export async function ensureBridge(call: Call): Promise<Link> {
   }
   const wantsPromiscuity = config.promiscMode && (link.flags & IFF_PROMISC) === 0;
   if (link.up && !wantsPromiscuity) return link;
-  await trySysctl(host, `net/ipv6/conf/${name}/accept_ra`, '0');
+  await trySysctls(host, { [`net/ipv6/conf/${name}/accept_ra`]: '0' });
   await host.links.set(link.index, { up: true, ...(wantsPromiscuity && { promiscuous: true }) });
   return link;
 }

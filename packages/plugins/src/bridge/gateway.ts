@@ -2,7 +2,7 @@
 import { CNI_CODE, CniError } from '@heddle/cni';
 import type { Random } from '@heddle/cni/plugin';
 import { type Addr, Prefix } from '@heddle/netaddr';
-import { type KernelSession, type Link, NetlinkError } from '@heddle/netlink';
+import { type Address, type KernelSession, type Link, NetlinkError } from '@heddle/netlink';
 import { awaitSolicitations } from '../interface/await-solicitations.ts';
 import type { PlannedAddress } from '../interface/plan-routes.ts';
 import { randomMac } from '../interface/veth.ts';
@@ -27,6 +27,8 @@ export function defaultGateway(prefix: Prefix): Addr {
  * detection. When an address had to be added, the link's hardware address is pinned: a bridge that takes its
  * ports' would otherwise change it under the neighbours of the gateway.
  *
+ * @param known the link's addresses, where they were read just now
+ * @returns whether an address was added
  * @throws {CniError} code 141 when the link has another address of the family (IPv6: one of an overlapping
  *   network), and `forceAddress` does not allow to replace it
  */
@@ -35,11 +37,12 @@ export async function ensureAddresses(
   link: Link,
   prefixes: readonly Prefix[],
   { forceAddress, enabledad }: BridgeConfig,
-): Promise<void> {
-  if (prefixes.length === 0) return;
-  const present = await host.addresses.list({ link: link.index });
+  known?: readonly Address[],
+): Promise<boolean> {
+  if (prefixes.length === 0) return false;
+  const present = known ?? (await host.addresses.list({ link: link.index }));
   const missing = prefixes.filter((prefix) => !present.some((address) => address.prefix.equals(prefix)));
-  if (missing.length === 0) return;
+  if (missing.length === 0) return false;
   for (const prefix of missing) {
     const conflicts = present.filter((address) => isConflict(address.prefix, prefix, prefixes));
     if (conflicts.length > 0 && !forceAddress) {
@@ -61,6 +64,7 @@ export async function ensureAddresses(
       missing.map(({ addr }) => addr),
     );
   }
+  return true;
 }
 
 /** The host's link in a VLAN of the bridge: `<bridge>.<vlan>`, one end of a veth whose other end is a port. */

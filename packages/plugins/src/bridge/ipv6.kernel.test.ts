@@ -32,6 +32,10 @@ function withoutIpv6(session: KernelSession): KernelSession {
       guard(name);
       return session.sysctl.write(name, value);
     },
+    tryWrite: (values) =>
+      session.sysctl.tryWrite(
+        Object.fromEntries(Object.entries(values).filter(([name]) => !/^net[./]ipv6/.test(name))),
+      ),
   };
   return new Proxy(session, {
     get(target, name) {

@@ -1,7 +1,7 @@
 /** The host's end of the attachment as a port of the bridge: its flags and its VLANs. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CNI_CODE, CniError } from '@heddle/cni';
-import type { Change, KernelSession, Link } from '@heddle/netlink';
+import type { Address, Change, KernelSession, Link } from '@heddle/netlink';
 import { type BridgeConfig, type PortVlans, portVlans } from './config.ts';
 
 /**
@@ -41,42 +41,54 @@ export async function planVlans(
   ];
 }
 
-/** A port that is through with the carrier's coming up, and its bridge at the same moment. */
-export interface SettledPort {
+/** A port and its bridge at one moment. */
+export interface PortLook {
   readonly port: Link;
   readonly bridge: Link;
-  /** False when the bridge's spanning tree holds the port back, which takes half a minute. */
-  readonly forwards: boolean;
+  /** The bridge's; `undefined` when they changed while they were listed. */
+  readonly addresses: readonly Address[] | undefined;
+}
+
+/** Looks at a port and its bridge. */
+export async function lookAt(host: KernelSession, port: number, bridge: number): Promise<PortLook> {
+  const { links, addresses } = host;
+  const seen = await host.together([links.ask.get(port), links.ask.get(bridge), addresses.ask.list(bridge)]);
+  return { port: seen[0], bridge: seen[1], addresses: seen[2] };
+}
+
+/** False while the bridge's spanning tree holds the port back, which takes half a minute. */
+export function isForwarding({ port }: Link): boolean {
+  return port?.state === 'forwarding';
 }
 
 /**
- * Waits until frames from the port reach the bridge. The kernel notices a carrier in a work queue of its own,
- * mostly within a fraction of a millisecond; only then does the bridge let the port forward, and only then is
- * a bridge that had no port before ready itself.
+ * Waits until frames from the port reach the bridge, or the spanning tree holds them back. The kernel notices a carrier
+ * in a work queue of its own, mostly within a fraction of a millisecond; only then does the bridge let the port
+ * forward, and only then is a bridge that had no port before ready itself.
  *
+ * @param seen how they are, as far as is known
  * @throws {CniError} code 11 naming the state, when it takes longer than the reference waits
  */
-export async function awaitForwarding(
-  host: KernelSession,
-  port: number,
-  bridge: number,
-): Promise<SettledPort> {
-  for (let waited = 0; ; waited++) {
-    const settled = { port: await host.links.get(port), bridge: await host.links.get(bridge) };
-    const state = settled.port.port?.state ?? 'disabled';
-    const forwards = state === 'forwarding';
-    if (settled.port.operstate === 'up' && state !== 'disabled') {
-      if (!forwards || settled.bridge.operstate === 'up') return { ...settled, forwards };
-    }
+export async function awaitForwarding(host: KernelSession, seen: PortLook): Promise<PortLook> {
+  let now = seen;
+  for (let waited = 0; !isThrough(now); waited++) {
     if (waited >= LIMIT_MS) {
-      const { name, operstate } = settled.port;
+      const { name, operstate, port } = now.port;
       throw new CniError(
         CNI_CODE.TRY_AGAIN,
-        `link ${name} did not come up within ${LIMIT_MS} ms: its state is ${operstate}, as a port ${state}`,
+        `link ${name} did not come up within ${LIMIT_MS} ms: its state is ${operstate}, as a port ${port?.state ?? 'disabled'}`,
       );
     }
     await sleep(1);
+    now = await lookAt(host, seen.port.index, seen.bridge.index);
   }
+  return now;
+}
+
+/** Whether port and bridge are through with the carrier's coming up. */
+function isThrough({ port, bridge }: PortLook): boolean {
+  if (port.operstate !== 'up' || (port.port?.state ?? 'disabled') === 'disabled') return false;
+  return !isForwarding(port) || bridge.operstate === 'up';
 }
 
 /** Ascending numbers as runs without gaps: a trunk of thousands of VLANs is a message or two. */

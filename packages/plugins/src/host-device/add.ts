@@ -2,9 +2,10 @@
 import { CNI_CODE, CniError, type Result } from '@heddle/cni';
 import type { AddCall } from '@heddle/cni/plugin';
 import type { Link } from '@heddle/netlink';
-import { enableAnnouncements } from '../interface/announce.ts';
+import { announcementSysctls } from '../interface/announce.ts';
 import { applyResult } from '../interface/apply-result.ts';
 import { chooseDns } from '../interface/dns.ts';
+import { trySysctls } from '../interface/ipv6.ts';
 import { singleResult } from '../interface/single-result.ts';
 import { type Away, findReturned } from './away.ts';
 import type { HostDeviceConfig } from './config.ts';
@@ -61,7 +62,7 @@ async function setUp(call: Call, link: Link, result: Result): Promise<void> {
     await container.links.set(link.index, { up: true });
     return;
   }
-  await enableAnnouncements(container, ifName);
+  await trySysctls(container, announcementSysctls(ifName));
   await applyResult(container, link, result, {
     duplicateDetection: true,
     announced: true,

@@ -1,16 +1,14 @@
 /** Telling the neighbours of a container where its addresses are now. */
 
-import type { Addr } from '@heddle/netaddr';
-import { type KernelSession, type Link, NetlinkError } from '@heddle/netlink';
-import { trySysctl } from './ipv6.ts';
+import type { Addr, Mac } from '@heddle/netaddr';
+import { type KernelSession, NetlinkError } from '@heddle/netlink';
 
 /**
- * Prepares {@link announce}: from now on the kernel announces the interface's addresses whenever its hardware
- * address is set. Where a family does not exist, nothing happens.
+ * The kernel parameters that prepare {@link announce}: with them, the kernel announces the interface's addresses
+ * whenever its hardware address is set.
  */
-export async function enableAnnouncements(container: KernelSession, ifName: string): Promise<void> {
-  await trySysctl(container, `net/ipv4/conf/${ifName}/arp_notify`, '1');
-  await trySysctl(container, `net/ipv6/conf/${ifName}/ndisc_notify`, '1');
+export function announcementSysctls(ifName: string): Readonly<Record<string, string>> {
+  return { [`net/ipv4/conf/${ifName}/arp_notify`]: '1', [`net/ipv6/conf/${ifName}/ndisc_notify`]: '1' };
 }
 
 /**
@@ -25,8 +23,11 @@ export async function enableAnnouncements(container: KernelSession, ifName: stri
  * Sending the frames oneself takes a packet socket, and the kernel closes one only after an RCU grace period:
  * ten milliseconds, several times the cost of a whole ADD.
  */
-export async function announce(container: KernelSession, { index, mac }: Link): Promise<void> {
-  if (mac !== undefined) await container.links.set(index, { mac });
+export async function announce(
+  container: KernelSession,
+  { index, mac }: { readonly index: number; readonly mac: Mac },
+): Promise<void> {
+  await container.links.set(index, { mac });
 }
 
 /**

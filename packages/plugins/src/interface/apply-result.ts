@@ -24,7 +24,7 @@ export interface ApplyOptions {
   readonly networkRoutes?: readonly RouteSpec[] | undefined;
   /**
    * Whether the interface comes up with its addresses, at which the kernel announces them where
-   * `enableAnnouncements` said so. Left out, it is up before.
+   * `announcementSysctls` say so. Left out, it is up before.
    */
   readonly announced?: boolean;
   readonly warn: (message: string) => void;

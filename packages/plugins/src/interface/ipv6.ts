@@ -25,12 +25,15 @@ export async function enableIpv6(
   await write(container, `net/ipv6/conf/${ifName}/keep_addr_on_down`, '1', ifName, prefix);
 }
 
-/** Writes a setting that is good to have; where it does not exist, for instance without IPv6, nothing happens. */
-export async function trySysctl(session: KernelSession, name: string, value: string): Promise<void> {
+/** Writes settings that are good to have; those that do not exist, for instance without IPv6, are passed over. */
+export async function trySysctls(
+  session: KernelSession,
+  values: Readonly<Record<string, string>>,
+): Promise<void> {
   try {
-    await session.sysctl.write(name, value);
+    await session.sysctl.tryWrite(values);
   } catch {
-    // Without IPv6, or with /proc/sys read-only, the interface works as far as it can.
+    // The interface works as far as it can.
   }
 }
 

@@ -6,7 +6,7 @@ import { type AttachmentId, CNI_CODE, CniError } from '@heddle/cni';
 import { type AddCall, hostLinkName, isAliasOf, type Random } from '@heddle/cni/plugin';
 import { Mac } from '@heddle/netaddr';
 import { type KernelSession, type Link, NetlinkError } from '@heddle/netlink';
-import { trySysctl } from './ipv6.ts';
+import { trySysctls } from './ipv6.ts';
 
 /** How to make a pair. */
 export interface VethOptions {
@@ -39,11 +39,10 @@ export interface VethPair {
 export async function createVeth(call: AddCall<unknown>, options: VethOptions): Promise<VethPair> {
   const { host, container, ifName, undo } = call;
   const containerMac = options.mac ?? randomMac(call.random);
-  const name = await addPair(call, { ...options, mac: containerMac });
-  undo.push(`delete link ${name}`, () => host.links.delete(name));
-  const link = await host.links.get(name);
+  const link = await makePair(call, { ...options, mac: containerMac });
+  undo.push(`delete link ${link.name}`, () => host.links.delete(link.name));
   // Routers must not configure the host through a container's link.
-  await trySysctl(host, `net/ipv6/conf/${name}/accept_ra`, '0');
+  await trySysctls(host, { [`net/ipv6/conf/${link.name}/accept_ra`]: '0' });
   const containerIndex = link.parent ?? (await container.links.get(ifName)).index;
   return { host: link, containerIndex, containerMac };
 }
@@ -67,17 +66,17 @@ export function randomMac(random: Random): Mac {
   return Mac.fromBytes(bytes);
 }
 
-async function addPair(
+async function makePair(
   call: AddCall<unknown>,
   { mac, mtu, master }: VethOptions & { readonly mac: Mac },
-): Promise<string> {
+): Promise<Link> {
   const { host, container, ifName, attachment, random } = call;
   const size = mtu === undefined || mtu === 0 ? {} : { mtu };
   let attempt = 0;
   for (let tries = 0; tries < ATTEMPTS; tries++) {
     const name = hostLinkName(attachment, attempt);
     try {
-      await host.links.add({
+      return await host.links.make({
         name,
         kind: 'veth',
         up: true,
@@ -86,7 +85,6 @@ async function addPair(
         ...size,
         peer: { name: ifName, netns: container.handle, mac, ...size },
       });
-      return name;
     } catch (error) {
       if (!NetlinkError.is(error, 'EEXIST')) throw error;
       if ((await container.links.find(ifName)) !== undefined) throw taken(ifName, name, error);

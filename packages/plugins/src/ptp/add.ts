@@ -6,7 +6,7 @@ import { addressesOf, applyResult } from '../interface/apply-result.ts';
 import { awaitSolicitations } from '../interface/await-solicitations.ts';
 import { chooseDns } from '../interface/dns.ts';
 import { enableForwarding } from '../interface/forwarding.ts';
-import { trySysctl } from '../interface/ipv6.ts';
+import { trySysctls } from '../interface/ipv6.ts';
 import { masquerade, masqueradeBackend } from '../interface/masquerade.ts';
 import type { PlannedAddress } from '../interface/plan-routes.ts';
 import { createVeth, type VethPair } from '../interface/veth.ts';
@@ -63,8 +63,8 @@ function routed({ prefix, gateway }: PlannedAddress): RoutedAddress {
  * container's comes up.
  */
 async function skipDuplicateDetection({ host, container, ifName }: Call, pair: VethPair): Promise<void> {
-  await trySysctl(host, `net/ipv6/conf/${pair.host.name}/accept_dad`, '0');
-  await trySysctl(container, `net/ipv6/conf/${ifName}/accept_dad`, '0');
+  await trySysctls(host, { [`net/ipv6/conf/${pair.host.name}/accept_dad`]: '0' });
+  await trySysctls(container, { [`net/ipv6/conf/${ifName}/accept_dad`]: '0' });
 }
 
 async function setUpContainer(

@@ -2,9 +2,10 @@
 import type { Result } from '@heddle/cni';
 import type { AddCall } from '@heddle/cni/plugin';
 import type { Link } from '@heddle/netlink';
-import { enableAnnouncements } from '../interface/announce.ts';
+import { announcementSysctls } from '../interface/announce.ts';
 import { applyResult } from '../interface/apply-result.ts';
 import { chooseDns } from '../interface/dns.ts';
+import { trySysctls } from '../interface/ipv6.ts';
 import { singleResult } from '../interface/single-result.ts';
 import { hasIpam, type StackedConfig } from './config.ts';
 import type { StackedKind } from './kind.ts';
@@ -44,7 +45,7 @@ async function configure<C extends StackedConfig>(
   result: Result,
 ): Promise<void> {
   const { container, ifName } = call;
-  await enableAnnouncements(container, ifName);
+  await trySysctls(container, announcementSysctls(ifName));
   await applyResult(container, link, result, {
     duplicateDetection: true,
     announced: true,

@@ -64,7 +64,8 @@ export class Sabotage {
     return new Proxy(session, {
       get: (target, name) => {
         const value: unknown = Reflect.get(target, name, target);
-        if (name === 'batch' && isMethod(value)) return this.#watched('batch', target, value);
+        if ((name === 'batch' || name === 'together') && isMethod(value))
+          return this.#watched(name, target, value);
         if (typeof name !== 'string' || !facets.has(name)) {
           // Not bind(): this V8 takes no bound function for the disposal of a `using`.
           return isMethod(value) ? (...args: unknown[]) => Reflect.apply(value, target, args) : value;

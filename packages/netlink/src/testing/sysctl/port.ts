@@ -15,14 +15,27 @@ interface Parameter {
 
 /** The port of a session. */
 export function fakeSysctl(namespace: Namespace): Sysctl {
+  const write = (name: string, value: string): void => {
+    const text = value.trim();
+    const parameter = needed(namespace, name, 'open');
+    if (!/^-?\d+(\s+-?\d+)*$/.test(text)) throw failure('write', name, 'EINVAL');
+    parameter.set(text.replace(/\s+/g, '\t'));
+    watchLinks(namespace.machine);
+  };
   return {
     read: async (name) => needed(namespace, name, 'open').value.trim(),
-    write: async (name, value) => {
-      const text = String(value).trim();
-      const parameter = needed(namespace, name, 'open');
-      if (!/^-?\d+(\s+-?\d+)*$/.test(text)) throw failure('write', name, 'EINVAL');
-      parameter.set(text.replace(/\s+/g, '\t'));
-      watchLinks(namespace.machine);
+    write: async (name, value) => write(name, String(value)),
+    async tryWrite(values) {
+      const refused = new Map<string, SysError>();
+      for (const [name, value] of Object.entries(values)) {
+        try {
+          write(name, value);
+        } catch (error) {
+          if (!(error instanceof SysError)) throw error;
+          refused.set(name, error);
+        }
+      }
+      return refused;
     },
     has: async (name) => find(namespace, nameOf(name)) !== undefined,
   };
