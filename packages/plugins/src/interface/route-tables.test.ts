@@ -8,6 +8,8 @@ test('tables are free when nobody has them and the system does not either', () =
   assert.deepEqual(freeTables(100, 3, new Set([101, 255, 7])), [100, 102, 103]);
   assert.deepEqual(freeTables(251, 3, new Set()), [251, 252, 256]);
   assert.deepEqual(freeTables(100, 0, new Set()), []);
+  const taken = new Set(Array.from({ length: 999 }, (_, index) => index + 1));
+  assert.deepEqual(freeTables(1, 1, taken), [1000]);
 });
 
 test('of an IPv6 route by several interfaces each has its own, of an IPv4 route none', () => {
