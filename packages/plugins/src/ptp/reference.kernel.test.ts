@@ -3,9 +3,10 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { CNI_VERSIONS, PluginError } from '@heddle/cni';
+import { CNI_VERSIONS } from '@heddle/cni';
 import { hostLocal } from '../host-local/index.ts';
-import { type LabRequest, PluginLab, ReferencePlugins, type TestNetns } from '../testing/index.ts';
+import { makeTheSame } from '../interface/testing.ts';
+import { type Container, type LabRequest, PluginLab, ReferencePlugins } from '../testing/index.ts';
 import { ptp } from './index.ts';
 
 const RELEASES = [
@@ -26,49 +27,13 @@ const CASES = [
 ] as const;
 const ROUTES = [{ dst: '0.0.0.0/0' }, { dst: '::/0' }, { dst: '192.0.2.0/24', gw: '10.1.2.1' }];
 
-function requestIn(lab: PluginLab, ranges: object, more: object = {}): LabRequest {
+function requestIn(lab: PluginLab, ranges: object, more: object = {}): LabRequest & { container: Container } {
   const routes = ROUTES.filter(({ dst }) =>
     JSON.stringify(ranges).includes(dst.includes(':') ? '::' : '10.'),
   );
   const ipam = { type: 'host-local', dataDir: lab.directory, ranges, routes };
   const config = { type: 'ptp', cniVersion: '1.0.0', mtu: 1400, ipMasq: true, ...more, ipam };
   return { config, container: lab.container('c1') };
-}
-
-/** What an ADD made, without what is random. */
-function stateOf({ host }: PluginLab, container: TestNetns, result: unknown): object {
-  const anonymous = (text: string) => text.replace(/veth[0-9a-f]{8}/g, 'PORT');
-  const settled = (text: string) =>
-    anonymous(text)
-      .split('\n')
-      .map((line) => line.replace(/ (metric \d+|pref medium|linkdown|proto kernel)/g, '').trim())
-      .filter((line) => line !== '' && !line.startsWith('fe80::'))
-      .sort();
-  const addresses = (netns: TestNetns) =>
-    (
-      netns.json('ip', '-j', 'address') as {
-        addr_info: { local: string; prefixlen: number; scope: string }[];
-      }[]
-    )
-      .flatMap(({ addr_info }) => addr_info)
-      .filter(({ scope }) => scope === 'global')
-      .map(({ local, prefixlen }) => `${local}/${prefixlen}`);
-  const { dns, ...rest } = result as { cniVersion: string; dns?: object };
-  // The distribution's release prints an empty dns in results of 1.x as well.
-  const isEmpty = rest.cniVersion.startsWith('1.') && Object.keys(dns ?? {}).length === 0;
-  const text = anonymous(JSON.stringify(isEmpty ? rest : result)).replaceAll(container.path, 'SANDBOX');
-  return {
-    result: JSON.parse(text.replace(/(?:[0-9a-f]{2}:){5}[0-9a-f]{2}/g, 'MAC')),
-    host: [addresses(host), settled(host.run('ip', 'route')), settled(host.run('ip', '-6', 'route'))],
-    inside: [
-      addresses(container),
-      settled(container.run('ip', 'route')),
-      settled(container.run('ip', '-6', 'route')),
-    ],
-    mtu: [host, container].map((netns) =>
-      /mtu 1400/.test(netns.run('ip', '-o', 'link', 'show', 'type', 'veth')),
-    ),
-  };
 }
 
 function leftOf(lab: PluginLab): readonly string[] {
@@ -88,7 +53,12 @@ for (const [release, reference, absent] of RELEASES) {
   const skip = reference === undefined && absent;
   for (const [what, versions, ranges] of CASES) {
     test(`${release}, ${what}: the same result, addresses and routes`, { skip }, () =>
-      same(reference, versions, ranges),
+      makeTheSame(
+        reference,
+        () => new PluginLab([ptp, hostLocal]),
+        (lab, cniVersion) => requestIn(lab, ranges, { cniVersion }),
+        versions,
+      ),
     );
   }
 
@@ -113,32 +83,4 @@ for (const [release, reference, absent] of RELEASES) {
     reference?.run(lab.host, { ...request, command: 'DEL', prevResult });
     assert.deepEqual(leftOf(lab), []);
   });
-}
-
-async function same(
-  reference: ReferencePlugins | undefined,
-  versions: readonly string[],
-  ranges: object,
-): Promise<void> {
-  for (const cniVersion of versions) {
-    using theirs = new PluginLab([ptp, hostLocal]);
-    using ours = new PluginLab([ptp, hostLocal]);
-    const [theirRequest, ourRequest] = [theirs, ours].map((lab) => requestIn(lab, ranges, { cniVersion }));
-    assert.ok(theirRequest && ourRequest);
-    try {
-      const theirResult: unknown = JSON.parse(
-        reference?.run(theirs.host, { ...theirRequest, command: 'ADD' }) ?? '',
-      );
-      const { stdout } = await ours.run({ ...ourRequest, command: 'ADD' });
-      assert.deepEqual(
-        stateOf(ours, ourRequest.container as unknown as TestNetns, JSON.parse(stdout)),
-        stateOf(theirs, theirRequest.container as unknown as TestNetns, theirResult),
-        cniVersion,
-      );
-    } catch (error) {
-      // The distribution's release is older than the newest version.
-      if (error instanceof PluginError && error.cniCode === 1) continue;
-      throw error;
-    }
-  }
 }
