@@ -1,7 +1,8 @@
-/** Flags and arguments that the commands about one attachment share. */
-import type { CommonFlags } from '../command.ts';
+/** Flags, arguments and output that the commands about one attachment share. */
+import type { Cli, CommonFlags } from '../command.ts';
+import { emit } from '../output/emit.ts';
 import { RUNTIME_FLAGS, type RuntimeFlags } from '../request/runtime.ts';
-import type { AttachmentFlags } from '../request/sandbox.ts';
+import type { AttachmentFlags, attachmentOf } from '../request/sandbox.ts';
 
 /** Flags of commands about one attachment. */
 export interface CallFlags extends CommonFlags, RuntimeFlags, AttachmentFlags {}
@@ -44,3 +45,21 @@ export const ENVIRONMENT_NOTE =
   'The environment says the rest, as for cnitool: NETCONFPATH (directory of networks, default /etc/cni/net.d), CNI_PATH ' +
   '(plugin directories, default /opt/cni/bin), CNI_ARGS (KEY=value;…), CAP_ARGS (capability arguments, a JSON object), ' +
   'CNI_IFNAME.';
+
+/** What `--json` prints where there is nothing to say but which attachment it was. */
+export const ATTACHMENT_OUTPUT = `interface Output {
+  network: string;
+  containerID: string;
+  ifName: string;
+  netns: string;
+}`;
+
+/** Prints {@link ATTACHMENT_OUTPUT}, or nothing without `--json`. */
+export function emitAttachment(
+  cli: Cli,
+  flags: CallFlags,
+  network: string,
+  { containerID, ifName, netns }: ReturnType<typeof attachmentOf>,
+): void {
+  emit(cli, flags, () => ({ network, containerID, ifName, netns }));
+}

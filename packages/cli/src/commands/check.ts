@@ -1,10 +1,15 @@
 import { defineCommand } from '../command.ts';
 import { withPlaces } from '../network/refused-config.ts';
-import { emit } from '../output/emit.ts';
 import { mustBeAttached } from '../request/attached.ts';
 import { networkOf, runtimeOf } from '../request/runtime.ts';
 import { attachmentOf } from '../request/sandbox.ts';
-import { ATTACHMENT_PARAMETERS, type CallFlags, ENVIRONMENT_NOTE } from './attachment-flags.ts';
+import {
+  ATTACHMENT_OUTPUT,
+  ATTACHMENT_PARAMETERS,
+  type CallFlags,
+  ENVIRONMENT_NOTE,
+  emitAttachment,
+} from './attachment-flags.ts';
 
 /** `heddle check`: CHECK. */
 export const checkCommand = defineCommand<CallFlags, [string, string]>({
@@ -20,12 +25,7 @@ export const checkCommand = defineCommand<CallFlags, [string, string]>({
     { command: 'heddle check podnet blue', what: 'is eth0 of the namespace "blue" what it should be?' },
   ],
   usage: '[-i name] <network> <netns>',
-  json: `interface Output {
-  network: string;
-  containerID: string;
-  ifName: string;
-  netns: string;
-}`,
+  json: ATTACHMENT_OUTPUT,
   parameters: ATTACHMENT_PARAMETERS,
   async run(cli, flags, network, netns) {
     const attachment = attachmentOf(cli, netns, flags);
@@ -33,8 +33,7 @@ export const checkCommand = defineCommand<CallFlags, [string, string]>({
     const runtime = runtimeOf(cli, flags);
     mustBeAttached(runtime, attachment, { network, netns });
     await withPlaces(list, () => runtime.check(list, attachment));
-    const { containerID, ifName } = attachment;
-    emit(cli, flags, () => ({ network, containerID, ifName, netns: attachment.netns }));
+    emitAttachment(cli, flags, network, attachment);
     return undefined;
   },
 });

@@ -1,9 +1,14 @@
 import { type NetworkConfigList, NetworkNotFoundError } from '@heddle/cni';
 import { type Cli, defineCommand } from '../command.ts';
-import { emit } from '../output/emit.ts';
 import { networkOf, runtimeOf } from '../request/runtime.ts';
 import { attachmentOf } from '../request/sandbox.ts';
-import { ATTACHMENT_PARAMETERS, type CallFlags, ENVIRONMENT_NOTE } from './attachment-flags.ts';
+import {
+  ATTACHMENT_OUTPUT,
+  ATTACHMENT_PARAMETERS,
+  type CallFlags,
+  ENVIRONMENT_NOTE,
+  emitAttachment,
+} from './attachment-flags.ts';
 
 /** `heddle del`: DEL. */
 export const delCommand = defineCommand<CallFlags, [string, string]>({
@@ -27,12 +32,7 @@ export const delCommand = defineCommand<CallFlags, [string, string]>({
     },
   ],
   usage: '[-i name] <network> <netns>',
-  json: `interface Output {
-  network: string;
-  containerID: string;
-  ifName: string;
-  netns: string;
-}`,
+  json: ATTACHMENT_OUTPUT,
   parameters: ATTACHMENT_PARAMETERS,
   async run(cli, flags, network, netns) {
     const attachment = attachmentOf(cli, netns, flags);
@@ -42,8 +42,7 @@ export const delCommand = defineCommand<CallFlags, [string, string]>({
       isKnown ? (networkIfThere(cli, network) ?? network) : networkOf(cli, network),
       attachment,
     );
-    const { containerID, ifName } = attachment;
-    emit(cli, flags, () => ({ network, containerID, ifName, netns: attachment.netns }));
+    emitAttachment(cli, flags, network, attachment);
     return undefined;
   },
 });
