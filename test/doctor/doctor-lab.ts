@@ -26,6 +26,14 @@ import { openSession } from '@heddle/netlink';
 import { TestNetns } from '@heddle/plugins/testing';
 import { Node, type Pod } from '../support/node.ts';
 import { installPlugins } from '../support/plugin-directory.ts';
+import { until } from '../support/until.ts';
+
+/** What cannot be staged on a machine that others use. */
+export interface Staged {
+  readonly pluginPath?: readonly string[];
+  /** When files were changed. */
+  readonly changed?: ReadonlyMap<string, number>;
+}
 
 /** See the file's comment. */
 export class DoctorLab extends Node {
@@ -160,20 +168,43 @@ export class DoctorLab extends Node {
       facts: (path) => systemFiles.facts(at(path)),
       read: (path) => systemFiles.read(at(path)),
       head: (path, length) => systemFiles.head(at(path), length),
+      real: (path) => systemFiles.real(at(path)),
       list: (path) => systemFiles.list(at(path)),
       refusal: (path, wish) => systemFiles.refusal(at(path), wish),
     };
   }
 
   /** Has the doctor look. */
-  async examine(options: ExamineOptions = {}): Promise<Examination> {
+  async examine(options: ExamineOptions = {}, staged: Staged = {}): Promise<Examination> {
     using host = openSession({ netns: this.handle });
-    return await examine(this.ports, host, options);
+    const { ports } = this;
+    const { pluginPath = ports.places.pluginPath, changed } = staged;
+    const files: NodeFiles = {
+      ...ports.files,
+      facts(path) {
+        const facts = ports.files.facts(path);
+        const changedAt = changed?.get(path);
+        return facts && changedAt !== undefined ? { ...facts, changedAt } : facts;
+      },
+    };
+    return await examine({ ...ports, files, places: { ...ports.places, pluginPath } }, host, options);
   }
 
   /** What the doctor finds, the likeliest cause first. */
-  async findings(options: ExamineOptions = {}): Promise<readonly Finding[]> {
-    return inOrder((await this.examine(options)).findings, RULES);
+  async findings(options: ExamineOptions = {}, staged: Staged = {}): Promise<readonly Finding[]> {
+    return inOrder((await this.examine(options, staged)).findings, RULES);
+  }
+
+  /** Puts a file where another CNI would have it. */
+  place(path: string, content: string): void {
+    const full = join(this.directory, 'root', path);
+    mkdirSync(dirname(full), { recursive: true });
+    writeFileSync(full, content);
+  }
+
+  /** Waits until something is so. */
+  async until(isSo: () => boolean): Promise<void> {
+    await until('the node to be so', () => (isSo() ? true : undefined));
   }
 
   bornInside<T>(start: () => Promise<T>): Promise<T> {

@@ -2,13 +2,21 @@
  * The networks of the node: whether the one in force can work, is ready, and is the one that the runtime goes by. What
  * is wrong in the files themselves is the audit's.
  */
-import { atLeast, CniError, compareVersions, goJson, type NetworkConfigList } from '@heddle/cni';
+import { atLeast, CniError, compareVersions, DecodeError, goJson, type NetworkConfigList } from '@heddle/cni';
 import { findPlugin, Runtime } from '@heddle/cni/runtime';
 import type { Finding } from '../finding.ts';
 import type { NodeView } from '../node/view.ts';
 import { found } from '../rule.ts';
 import { doctorRule, type NodeCheck } from './check.ts';
 import { DAEMONS } from './known-plugins.ts';
+
+const none = doctorRule({
+  id: 'network/none',
+  severity: 'error',
+  title: 'There is no network configuration',
+  explains:
+    'The directory of network configurations is empty or not there. containerd and CRI-O then report the node as not ready ("cni plugin not initialized", "no networks found").',
+});
 
 const displaced = doctorRule({
   id: 'network/displaced',
@@ -44,11 +52,35 @@ const notLoaded = doctorRule({
 
 /** See the file's comment. */
 export const networksCheck: NodeCheck = {
-  rules: [displaced, daemonAbsent, notReady, notLoaded],
+  rules: [none, displaced, daemonAbsent, notReady, notLoaded],
   async look(view) {
-    return [...displacing(view), ...absentDaemons(view), ...(await unready(view)), ...stale(view)];
+    return [
+      ...nothing(view),
+      ...displacing(view),
+      ...absentDaemons(view),
+      ...(await unready(view)),
+      ...stale(view),
+    ];
   },
 };
+
+/** Files that are there and cannot be used are the audit's. */
+function nothing({ networks, ports }: NodeView): readonly Finding[] {
+  if (networks.networks.length > 0 || networks.broken.length > 0) return [];
+  const { configDir } = ports.places;
+  const isThere = ports.files.facts(configDir)?.kind === 'directory';
+  return [
+    found(none, {
+      subject: configDir,
+      what: isThere
+        ? `there is no network configuration in ${configDir}`
+        : `there is no directory ${configDir}`,
+      consequence: 'The runtime reports the network as not ready, and attaches nothing.',
+      remedy:
+        'install a CNI, whose installer writes a file there (`heddle install` does), or see why its installer has not',
+    }),
+  ];
+}
 
 /** A first network that cannot work, with one after it that can. */
 function displacing(view: NodeView): readonly Finding[] {
@@ -112,7 +144,7 @@ async function unready(view: NodeView): Promise<readonly Finding[]> {
   const runtime = new Runtime({ path: places.pluginPath, env, exec, cacheDir: places.cacheDir });
   const findings: Finding[] = [];
   for (const { list, path } of view.networks.networks) {
-    if (!atLeast(list.cniVersion || '0.1.0', '1.1.0') || obstacleOf(view, list) !== undefined) continue;
+    if (!hasStatus(list) || obstacleOf(view, list) !== undefined) continue;
     try {
       await runtime.status(list, { signal: AbortSignal.timeout(PATIENCE) });
     } catch (error) {
@@ -132,6 +164,16 @@ async function unready(view: NodeView): Promise<readonly Finding[]> {
     }
   }
   return findings;
+}
+
+/** A version that is none is the audit's. */
+function hasStatus({ cniVersion }: NetworkConfigList): boolean {
+  try {
+    return atLeast(cniVersion || '0.1.0', '1.1.0');
+  } catch (error) {
+    if (error instanceof DecodeError) return false;
+    throw error;
+  }
 }
 
 /** Attachments that were made after a file was changed, by another text than the file has. */

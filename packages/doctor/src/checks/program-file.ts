@@ -25,7 +25,7 @@ export function interpreterProblem(files: NodeFiles, path: string): ProgramProbl
 
 /** Whether the file system that a program is on forbids to execute anything. */
 export function mountProblem(files: NodeFiles, path: string): ProgramProblem | undefined {
-  const mount = mountOf(files, path);
+  const mount = mountOf(files, files.real(path));
   if (mount === undefined || !mount.options.includes('noexec')) return undefined;
   return {
     what: `${mount.point} is mounted noexec`,

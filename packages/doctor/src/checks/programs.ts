@@ -114,14 +114,20 @@ async function judge(
   } catch (error) {
     if (!(error instanceof CniError)) throw error;
     const isThere = error.cniDetails !== undefined && error.cniDetails !== '';
+    // To a program on such a file system, the kernel says what it says to one without permission.
+    const unmounted = places.pluginPath
+      .map((directory) => `${directory}/${type}`)
+      .filter((file) => files.facts(file)?.kind === 'file')
+      .map((file) => mountProblem(files, file))
+      .find((problem) => problem !== undefined);
     return [
       found(isThere ? unusable : missing, {
         ...{ subject, consequence, evidence: [users] },
         what: isThere
-          ? `${type} cannot be started: ${error.cniDetails}`
+          ? `${type} cannot be started: ${unmounted?.what ?? error.cniDetails}`
           : `there is no ${type} in ${places.pluginPath.join(', ')}`,
         remedy: isThere
-          ? `install ${type} anew, for this processor and executable (mode 755)`
+          ? (unmounted?.remedy ?? `install ${type} anew, for this processor and executable (mode 755)`)
           : `install the plugin package of this node's network in ${places.pluginPath[0]}, or correct "type"${hintOf(error)}`,
       }),
     ];
@@ -188,7 +194,8 @@ function unsupported(
   { type, path, supportedVersions }: PluginVersions,
 ): readonly Finding[] {
   const wanted = list.cniVersion || '0.1.0';
-  if (supportedVersions.includes(wanted)) return [];
+  // A version that is none is the audit's.
+  if (supportedVersions.includes(wanted) || !/^\d+\.\d+(\.\d+)?$/.test(wanted)) return [];
   return [
     found(version, {
       ...(list.file !== undefined && { place: { file: list.file } }),

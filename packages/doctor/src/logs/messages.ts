@@ -244,7 +244,7 @@ export const MESSAGES: readonly KnownMessage[] = [
   {
     pattern:
       /cni plugin not initialized|cni config uninitialized|no networks found in (?<dir>\S+)|[Nn]o CNI configuration file in (?<where>\S+?)\.|no (?:network|net) config(?:uration)?s? found in (?<in>\S+)|NetworkPluginNotReady|NetworkReady=false/,
-    id: 'selection/no-network',
+    id: 'network/none',
     what: 'the runtime has no usable network configuration',
     remedy:
       'install a CNI, or see why its installer has not written its file; `heddle audit` looks at those that are there',

@@ -91,7 +91,7 @@ const CONSEQUENCES: Readonly<Record<string, string>> = {
   'log/teardown': 'The container stays in termination, and its address stays held.',
   'log/namespace': 'Mostly none: there is nothing left to attach or detach.',
   'log/cache-damaged': 'The container cannot be deleted, and its address stays held.',
-  'selection/no-network': 'The node is not ready: no container is attached.',
+  'network/none': 'The node is not ready: no container is attached.',
   'kernel/conntrack-full': 'New connections fail now and then.',
   'address/duplicate': 'Packets for one go to the other.',
 };

@@ -32,6 +32,8 @@ export interface NodeFiles {
   read(path: string): string | undefined;
   /** The first bytes of a file; `undefined` when it cannot be read. */
   head(path: string, length: number): Uint8Array | undefined;
+  /** The path with all links followed; the path itself when there is nothing. */
+  real(path: string): string;
   /** The names in a directory, in order; none when there is no such directory, or it cannot be listed. */
   list(path: string): readonly string[];
   /** Why this process may not do something with what is there, as an errno such as `EROFS`; `undefined` when it may. */

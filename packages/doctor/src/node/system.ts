@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   readSync,
+  realpathSync,
   statSync,
 } from 'node:fs';
 import { release } from 'node:os';
@@ -33,6 +34,7 @@ export const systemFiles: NodeFiles = {
         closeSync(fd);
       }
     }),
+  real: (path) => orUndefined(() => realpathSync(path)) ?? path,
   list: (path) => orUndefined(() => readdirSync(path).toSorted()) ?? [],
   refusal(path, wish) {
     try {

@@ -1,0 +1,247 @@
+/** Faults of files and configurations on the node, staged for real: the right cause comes first. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { DoctorLab } from './doctor-lab.ts';
+
+const KUBERNETES = {
+  args: [
+    ['IgnoreUnknown', '1'],
+    ['K8S_POD_NAMESPACE', 'default'],
+    ['K8S_POD_NAME', 'web'],
+  ] as [string, string][],
+};
+
+describe('configurations', () => {
+  test('two lists of one name', async () => {
+    using lab = new DoctorLab();
+    lab.podnet();
+    const other = { type: 'bridge', bridge: 'cni1', ipam: { type: 'host-local', subnet: '10.46.0.0/24' } };
+    lab.write('20-other.conflist', { cniVersion: '1.0.0', name: 'podnet', plugins: [other] });
+    const [first] = await lab.findings();
+    assert.equal(first?.id, 'selection/duplicate-name');
+  });
+
+  test('a file of another CNI that sorts first and cannot work', async () => {
+    using lab = new DoctorLab();
+    lab.podnet();
+    lab.write('05-flannel.conflist', { cniVersion: '1.0.0', name: 'cbr0', plugins: [{ type: 'flannel' }] });
+    const [first] = await lab.findings();
+    assert.equal(first?.id, 'network/displaced');
+    assert.match(first?.what ?? '', /05-flannel\.conflist sorts before .*10-podnet\.conflist.*subnet\.env/);
+    assert.match(first?.remedy ?? '', /remove .*05-flannel\.conflist/);
+  });
+
+  test('a typing error in the version', async () => {
+    using lab = new DoctorLab();
+    lab.podnet({ top: {} });
+    lab.write('10-podnet.conflist', '{"cniVersion":"1.O.0","name":"podnet","plugins":[{"type":"bridge"}]}');
+    const [first] = await lab.findings();
+    assert.equal(first?.id, 'version/malformed');
+  });
+
+  test('a directory without any', async () => {
+    using lab = new DoctorLab();
+    mkdirSync(lab.configDir);
+    const [first] = await lab.findings();
+    assert.equal(first?.id, 'network/none');
+  });
+
+  test('one that the runtime did not take up', async () => {
+    using lab = new DoctorLab();
+    const list = lab.podnet();
+    await lab.attach(list, 'c1');
+    lab.podnet({ bridge: { mtu: 1450 } });
+    // As if the change had been made an hour before the attachment.
+    const file = join(lab.configDir, '10-podnet.conflist');
+    const findings = await lab.findings({}, { changed: new Map([[file, Date.now() - 3_600_000]]) });
+    assert.equal(findings[0]?.id, 'network/not-loaded');
+  });
+});
+
+describe('files', () => {
+  test('a cache directory without permissions', async () => {
+    using lab = new DoctorLab();
+    lab.podnet();
+    chmodSync(lab.cacheDir, 0o000);
+    const [first] = await lab.findings();
+    assert.equal(first?.id, 'directory/unusable');
+    assert.match(first?.what ?? '', /cache .*the runtime's cache.* cannot be written to/);
+  });
+
+  test('a data directory that is mounted read-only', async () => {
+    using lab = new DoctorLab();
+    lab.podnet();
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'ro', 'readonly', lab.reservationDir]);
+    try {
+      const [first] = await lab.findings();
+      assert.equal(first?.id, 'directory/unusable');
+      assert.match(first?.what ?? '', /read-only/);
+      assert.match(first?.remedy ?? '', /mount .* read-write/);
+    } finally {
+      execFileSync('umount', [lab.reservationDir]);
+    }
+  });
+
+  test('a kubeconfig without permissions, one that is not there, and one that everybody can read', async () => {
+    using lab = new DoctorLab();
+    const kubeconfig = join(lab.directory, 'calico-kubeconfig');
+    lab.place('/var/lib/calico/nodename', 'node1');
+    lab.stub('calico', `#!/bin/sh\necho '{"cniVersion":"0.3.1","supportedVersions":["0.3.1"]}'\n`);
+    const plugin = {
+      type: 'calico',
+      kubernetes: { kubeconfig },
+      ipam: { type: 'host-local', subnet: '10.46.0.0/24' },
+    };
+    lab.write('10-calico.conflist', { cniVersion: '0.3.1', name: 'k8s', plugins: [plugin] });
+    assert.match(
+      (await lab.findings())[0]?.what ?? '',
+      /calico cannot read .*calico-kubeconfig: it is not there/,
+    );
+    writeFileSync(kubeconfig, '');
+    for (const [mode, id] of [
+      [0o000, 'directory/credentials'],
+      [0o644, 'directory/exposed'],
+    ] as const) {
+      chmodSync(kubeconfig, mode);
+      assert.equal((await lab.findings())[0]?.id, id);
+    }
+    chmodSync(kubeconfig, 0o600);
+    assert.deepEqual(await lab.findings(), []);
+  });
+
+  test('denials of AppArmor and SELinux in the log of the kernel', async () => {
+    for (const line of [
+      'audit: type=1400 audit(1): apparmor="DENIED" operation="open" profile="cri-containerd" name="/etc/cni/net.d/" comm="bridge"',
+      'audit: type=1400 audit(1): avc:  denied  { execute } for pid=9 comm="containerd" path="/opt/cni/bin/bridge"',
+    ]) {
+      using lab = new DoctorLab();
+      lab.podnet();
+      lab.kernelLog.push('something else', line);
+      const [first] = await lab.findings();
+      assert.equal(first?.id, 'directory/denied');
+      assert.ok(first?.evidence?.join().includes(line));
+    }
+  });
+});
+
+describe('addresses', () => {
+  test('a pool that is used up', async () => {
+    using lab = new DoctorLab();
+    const list = lab.podnet({
+      ipam: { ranges: [[{ subnet: '10.45.0.0/29' }]], routes: [{ dst: '0.0.0.0/0' }] },
+    });
+    for (let number = 1; number <= 5; number++) await lab.attach(list, `c${number}`);
+    await assert.rejects(lab.attach(list, 'c6'), /no IP addresses available/);
+    const [first] = await lab.findings();
+    assert.equal(first?.id, 'pool/exhausted');
+    assert.match(first?.evidence?.join() ?? '', /5 of 5 held/);
+  });
+
+  test('one that will be soon, with the time that is left', async () => {
+    using lab = new DoctorLab();
+    const list = lab.podnet({
+      ipam: { ranges: [[{ subnet: '10.45.0.0/28' }]], routes: [{ dst: '0.0.0.0/0' }] },
+    });
+    for (let number = 1; number <= 12; number++) await lab.attach(list, `c${number}`);
+    const findings = await lab.findings();
+    assert.deepEqual(
+      findings.map(({ id }) => id),
+      ['pool/low'],
+    );
+    assert.match(findings[0]?.evidence?.join() ?? '', /12 in the last hour: used up in about 5 minutes/);
+  });
+
+  test('reservations from before a reboot: the namespaces are gone, the files are there', async () => {
+    using lab = new DoctorLab();
+    const list = lab.podnet();
+    const pods = [await lab.attach(list, 'c1'), await lab.attach(list, 'c2')];
+    for (const pod of pods) pod[Symbol.dispose]();
+    await lab.until(() => !lab.run('ip -o link show type veth').includes('master cni0'));
+    assert.deepEqual(
+      (await lab.findings()).map(({ id }) => id),
+      ['attachment/gone'],
+      'a young reservation may be of somebody who is just being attached',
+    );
+    lab.later = 120_000;
+    const [first] = await lab.findings();
+    assert.equal(first?.id, 'pool/leaked');
+    assert.match(first?.what ?? '', /4 addresses of podnet are held for containers that are gone/);
+  });
+
+  test('an address in use that nobody holds', async () => {
+    using lab = new DoctorLab();
+    const list = lab.podnet();
+    await lab.attach(list, 'c1');
+    rmSync(join(lab.reservationDir, 'podnet/10.45.0.2'));
+    const [first] = await lab.findings();
+    assert.equal(first?.id, 'pool/unreserved');
+    assert.match(first?.what ?? '', /10\.45\.0\.2 is in use, and not reserved/);
+  });
+});
+
+describe('what is promised and not done', () => {
+  test('no engine for policies', async () => {
+    using lab = new DoctorLab();
+    await lab.attach(lab.podnet(), 'c1', KUBERNETES);
+    const findings = await lab.findings();
+    assert.deepEqual(
+      findings.map(({ id, severity }) => [id, severity]),
+      [['policy/nobody', 'note']],
+    );
+    lab.run('nft add table inet kube-network-policies');
+    assert.deepEqual(await lab.findings(), []);
+  });
+
+  test('DNS servers that no runtime applies', async () => {
+    using lab = new DoctorLab();
+    const list = lab.podnet({ bridge: { dns: { nameservers: ['10.96.0.10'] } } });
+    await lab.attach(list, 'c1', KUBERNETES);
+    lab.run('nft add table inet kube-network-policies');
+    const [first] = await lab.findings();
+    assert.equal(first?.id, 'result/dns-not-applied');
+    assert.match(first?.what ?? '', /10\.96\.0\.10/);
+  });
+});
+
+describe('what others have left', () => {
+  test('links and chains of a CNI that is not configured', async () => {
+    using lab = new DoctorLab();
+    await lab.attach(lab.podnet(), 'c1');
+    lab.run('ip link add cilium_host type veth peer name cilium_net');
+    lab.run('nft add table ip filter');
+    lab.run('nft', 'add', 'chain', 'ip', 'filter', 'cali-FORWARD');
+    lab.place('/var/lib/weave/weave.db', '');
+    const findings = await lab.findings();
+    assert.deepEqual(findings.map(({ id, severity, subject }) => [id, severity, subject]).toSorted(), [
+      ['leftover/cni', 'note', 'Weave Net'],
+      ['leftover/cni', 'warning', 'Calico'],
+      ['leftover/cni', 'warning', 'Cilium'],
+    ]);
+  });
+
+  test('pairs of links that lead nowhere', async () => {
+    using lab = new DoctorLab();
+    await lab.attach(lab.podnet(), 'c1');
+    lab.run('ip link add vethdeadbeef type veth peer name vethdeadbee2');
+    const findings = await lab.findings();
+    assert.deepEqual(
+      findings.map(({ id, what }) => [id, what]),
+      [['leftover/veth', '1 pair of links has both ends on the node, and no container']],
+    );
+  });
+
+  test('a published port of a container that is gone', async () => {
+    using lab = new DoctorLab();
+    const list = lab.podnet();
+    const portMappings = [{ hostPort: 8080, containerPort: 80, protocol: 'tcp' }];
+    const pod = await lab.attach(list, 'c1', { capabilityArgs: { portMappings } });
+    pod[Symbol.dispose]();
+    await lab.until(() => !lab.run('ip -o link show type veth').includes('master cni0'));
+    const [first] = await lab.findings();
+    assert.equal(first?.id, 'port/stale');
+    assert.match(first?.what ?? '', /8080.* sends packets to 10\.45\.0\.2, which no container/);
+  });
+});
