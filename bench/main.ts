@@ -9,6 +9,7 @@ import { resolve } from 'node:path';
 import { buildStandalone } from '../scripts/build-standalone.ts';
 import { enterSandbox } from '../scripts/sandbox.ts';
 import { attachments } from './attachments.ts';
+import { audits } from './audit.ts';
 import { startup } from './startup.ts';
 
 enterSandbox();
@@ -26,3 +27,4 @@ const references = [
 console.log(`${rounds} rounds, interleaved; milliseconds are medians, with the middle half in brackets\n`);
 await startup(heddle, references, rounds);
 await attachments(heddle, references, rounds);
+audits(rounds);

@@ -77,11 +77,10 @@ function matchObject(
   entries: Readonly<Record<string, SchemaNode>>,
   value: object,
 ): unknown {
-  const names = new Map(Object.keys(entries).map((name) => [fold(name), name]));
   const keepsUnknown = schema.type !== 'object';
   const members = new Map<string, unknown>();
   for (const [key, member] of Object.entries(value)) {
-    const name = Object.hasOwn(entries, key) ? key : names.get(fold(key));
+    const name = Object.hasOwn(entries, key) ? key : inAnyCase(Object.keys(entries), key);
     const entry = name === undefined ? undefined : entries[name];
     if (name === undefined || entry === undefined) {
       if (keepsUnknown) members.set(key, member);
@@ -135,7 +134,7 @@ function findUnknown(schema: SchemaNode, value: unknown, path: JsonPath): readon
   if (entries === undefined) return [];
   const names = Object.keys(entries);
   return members.flatMap(([key, member]) => {
-    const name = names.find((each) => each === key) ?? names.find((each) => fold(each) === fold(key));
+    const name = Object.hasOwn(entries, key) ? key : inAnyCase(names, key);
     const entry = name === undefined ? undefined : entries[name];
     if (entry !== undefined) return findUnknown(entry, member, [...path, key]);
     if (schema.type === 'loose_object' || schema.type === 'object_with_rest') return [];
@@ -146,6 +145,12 @@ function findUnknown(schema: SchemaNode, value: unknown, path: JsonPath): readon
 
 function mapMembers(value: object, map: (member: unknown) => unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, map(member)]));
+}
+
+/** The name that is the same but for letter case. Folding keeps the length, so few names are worth folding. */
+function inAnyCase(names: readonly string[], key: string): string | undefined {
+  const folded = fold(key);
+  return names.find((name) => name.length === key.length && fold(name) === folded);
 }
 
 /** Go folds ASCII letters, and the two signs that are letters in disguise: long s and the Kelvin sign. */

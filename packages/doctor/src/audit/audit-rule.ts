@@ -2,7 +2,7 @@
 
 import type { Addr, Prefix } from '@heddle/netaddr';
 import type { Finding } from '../finding.ts';
-import { found, type Rule } from '../rule.ts';
+import { found as finding, type Rule } from '../rule.ts';
 import type { AuditedFile } from './model/file.ts';
 import type { Network, PluginPart } from './model/network.ts';
 import type { HostFacts, InstalledPlugins } from './model/ports.ts';
@@ -46,51 +46,40 @@ type About = Omit<Rule, 'command'>;
 
 /** A rule on everything at once. */
 export function subjectRule(about: About & { check(subject: Subject): Iterable<Discovery> }): AuditRule {
-  const { check, ...rule } = about;
-  return {
-    ...rule,
-    command: 'audit',
-    *check(subject) {
-      for (const discovery of check(subject)) yield found(rule, discovery);
-    },
-  };
+  return ruleOf(about, (subject) => [about.check(subject)]);
 }
 
 /** A rule on each file. */
 export function fileRule(
   about: About & { check(file: AuditedFile, subject: Subject): Iterable<Discovery> },
 ): AuditRule {
-  const { check, ...rule } = about;
-  return subjectRule({
-    ...rule,
-    *check(subject) {
-      for (const file of subject.files) yield* check(file, subject);
-    },
-  });
+  return ruleOf(about, (subject) => subject.files.map((file) => about.check(file, subject)));
 }
 
 /** A rule on each network. */
 export function networkRule(
   about: About & { check(network: Network, subject: Subject): Iterable<Discovery> },
 ): AuditRule {
-  const { check, ...rule } = about;
-  return subjectRule({
-    ...rule,
-    *check(subject) {
-      for (const network of subject.networks) yield* check(network, subject);
-    },
-  });
+  return ruleOf(about, (subject) => subject.networks.map((network) => about.check(network, subject)));
 }
 
 /** A rule on each plugin of each network. */
 export function partRule(
   about: About & { check(part: PluginPart, network: Network, subject: Subject): Iterable<Discovery> },
 ): AuditRule {
-  const { check, ...rule } = about;
-  return networkRule({
+  return ruleOf(about, (subject) =>
+    subject.networks.flatMap((network) => network.parts.map((part) => about.check(part, network, subject))),
+  );
+}
+
+function ruleOf(
+  about: About & { readonly check: unknown },
+  look: (subject: Subject) => readonly Iterable<Discovery>[],
+): AuditRule {
+  const { check: _, ...rule } = about;
+  return {
     ...rule,
-    *check(network, subject) {
-      for (const part of network.parts) yield* check(part, network, subject);
-    },
-  });
+    command: 'audit',
+    check: (subject) => look(subject).flatMap((found) => [...found].map((each) => finding(rule, each))),
+  };
 }

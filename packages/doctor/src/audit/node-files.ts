@@ -24,9 +24,9 @@ export const nodeFiles: ReadFiles = {
 
   list(path) {
     try {
-      return readdirSync(path, { withFileTypes: true }).map(({ name }) => ({
-        name,
-        kind: kindOf(join(path, name)),
+      return readdirSync(path, { withFileTypes: true }).map((entry) => ({
+        name: entry.name,
+        kind: entry.isFile() ? 'file' : kindOf(join(path, entry.name)),
       }));
     } catch (error) {
       if (codeOf(error) === 'ENOENT') return undefined;

@@ -47,7 +47,7 @@ function* walk(node: Node, value: JsonValue, path: JsonPath): Iterable<BeyondLim
   }
   if (entries === undefined || !isJsonObject(value)) return;
   for (const [key, each] of Object.entries(value)) {
-    const entry = Object.entries(entries).find(([name]) => name.toLowerCase() === key.toLowerCase())?.[1];
+    const entry = Object.hasOwn(entries, key) ? entries[key] : inAnyCase(entries, key);
     if (entry !== undefined && each !== null) yield* walk(entry, each, [...path, key]);
   }
 }
@@ -74,4 +74,10 @@ function* judge(limits: Limits, value: JsonValue, path: JsonPath): Iterable<Beyo
     if (Object.keys(value).some((key) => key.toLowerCase() === name.toLowerCase())) continue;
     yield { path: [...path, name], text: `${[...path, name].join('.')} is missing` };
   }
+}
+
+function inAnyCase(entries: Readonly<Record<string, Node>>, key: string): Node | undefined {
+  return Object.entries(entries).find(
+    ([name]) => name.length === key.length && name.toLowerCase() === key.toLowerCase(),
+  )?.[1];
 }

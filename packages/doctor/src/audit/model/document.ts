@@ -5,6 +5,7 @@
 import { isJsonObject, type JsonPath, type JsonValue } from '@heddle/cni';
 import { getNodeValue, type Node, type ParseError, parseTree } from 'jsonc-parser';
 import type { Place } from '../../finding.ts';
+import { Memo } from './memo.ts';
 
 /** A syntax problem as the tolerant parser tells it. */
 export type SyntaxError = ParseError;
@@ -18,6 +19,8 @@ export class Document {
   readonly value: JsonValue | undefined;
   /** Everything that is not JSON, in the order of the text. */
   readonly errors: readonly SyntaxError[];
+  /** Results of rules that concern this document. */
+  readonly memo = new Memo();
   readonly #root: Node | undefined;
   #lineStarts: readonly number[] | undefined;
 

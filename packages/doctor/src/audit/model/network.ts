@@ -53,6 +53,10 @@ export interface PluginPart {
 
 /** The networks of a file: one, or none for a file that holds no object; then the delegates in it. */
 export function networksOf(file: AuditedFile): readonly Network[] {
+  return file.document?.memo.once(file, readNetworks) ?? [];
+}
+
+function readNetworks(file: AuditedFile): readonly Network[] {
   const { document, role, siblings } = file;
   if (document?.object === undefined || role === 'sibling') return [];
   const network = networkAt(file, document, [], document.object, siblings);
@@ -64,10 +68,13 @@ export function member(
   object: JsonObject,
   name: string,
 ): readonly [key: string, value: JsonValue] | undefined {
-  const lower = name.toLowerCase();
-  return Object.entries(object).findLast(
-    ([key, value]) => value !== null && (key === name || key.toLowerCase() === lower),
-  );
+  let found: readonly [key: string, value: JsonValue] | undefined;
+  for (const key in object) {
+    const value = object[key];
+    if (key.length !== name.length || value === undefined || value === null) continue;
+    if (key === name || key.toLowerCase() === name.toLowerCase()) found = [key, value];
+  }
+  return found;
 }
 
 /** A member's value when it is a text. */

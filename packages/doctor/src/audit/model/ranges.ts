@@ -21,6 +21,10 @@ export interface Range {
 
 /** The ranges of host-local in the order of their sets; those whose subnet makes no sense are left out. */
 export function rangesOf(network: Network): readonly Range[] {
+  return network.document.memo.once(network, readRanges);
+}
+
+function readRanges(network: Network): readonly Range[] {
   return network.parts.flatMap((part) => {
     const { ipam, ipamPath, ipamType } = part;
     if (ipam === undefined || ipamType !== 'host-local' || part.known?.addresses === 'own') return [];

@@ -50,6 +50,10 @@ export function selectFor(runtime: Exclude<RuntimeName, 'podman'>, directory: Au
 
 /** Whether a runtime that reads a file gets a network from it. */
 export function isLoadable(file: AuditedFile): boolean {
+  return file.document?.memo.once(file, judge) ?? false;
+}
+
+function judge(file: AuditedFile): boolean {
   const { document, encoding, role, unreadable, siblings = [] } = file;
   if (unreadable !== undefined || document === undefined || document.errors.length > 0) return false;
   if (encoding !== undefined && encoding !== 'damaged') return false;

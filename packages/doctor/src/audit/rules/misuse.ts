@@ -90,11 +90,11 @@ const sysctlOutside = partRule({
   explains:
     'tuning writes below /proc/sys/net only. Another parameter, or a name that leads out of that directory, is refused. `IFNAME` stands for the interface.',
   *check(part) {
-    for (const { key, place } of sysctlsOf(part)) {
+    for (const { key, at } of sysctlsOf(part)) {
       const path = sysctlPath(key);
       if (path.startsWith('net/') && !key.includes('..')) continue;
       yield {
-        place,
+        place: part.document.keyPlace(at),
         what: `${key} is not below net`,
         consequence: 'Every attachment fails: tuning refuses it.',
         remedy: 'Set it for the node in /etc/sysctl.d, or name a parameter that begins with "net.".',
@@ -111,12 +111,12 @@ const sysctlTwice = partRule({
     'A parameter can be written with dots or with slashes. With both spellings, and different values, which one is in force depends on chance.',
   *check(part) {
     const seen = new Map<string, unknown>();
-    for (const { key, value, place } of sysctlsOf(part)) {
+    for (const { key, value, at } of sysctlsOf(part)) {
       const path = sysctlPath(key);
       const before = seen.get(path);
       if (before !== undefined && before !== value) {
         yield {
-          place,
+          place: part.document.keyPlace(at),
           what: `${key} is there twice, with the values ${JSON.stringify(before)} and ${JSON.stringify(value)}`,
           consequence: 'One of them is in force, and which one nobody knows.',
           remedy: 'Keep one of them.',
@@ -291,15 +291,11 @@ function hasMember({ raw }: PluginPart, name: string): boolean {
   return value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0);
 }
 
-function sysctlsOf({ document, path, raw, type }: PluginPart) {
+function sysctlsOf({ path, raw, type }: PluginPart) {
   if (type !== 'tuning') return [];
   const [name = 'sysctl'] = member(raw, 'sysctl') ?? [];
   const sysctls = objectMember(raw, 'sysctl') ?? {};
-  return Object.entries(sysctls).map(([key, value]) => ({
-    key,
-    value,
-    place: document.keyPlace([...path, name, key]),
-  }));
+  return Object.entries(sysctls).map(([key, value]) => ({ key, value, at: [...path, name, key] }));
 }
 
 /** As the kernel has it: a name with slashes keeps its dots, which then belong to the name of a link. */

@@ -12,7 +12,9 @@ const tooSmall = partRule({
     'IPv6 needs links of at least 1280 bytes: below, the kernel switches it off for the interface and addresses disappear. IPv4 needs 68; below 576 many programs do not get along.',
   *check(part, network) {
     const mtu = numberMember(part.raw, 'mtu');
-    if (mtu === undefined || mtu <= 0) return;
+    // A negative one is refused by the schema of most; the links on a master judge it only when they act.
+    const isJudgedLate = ['macvlan', 'ipvlan', 'vlan'].includes(part.type ?? '');
+    if (mtu === undefined || mtu === 0 || (mtu < 0 && !isJudgedLate)) return;
     const hasIpv6 = rangesOf(network).some(({ subnet }) => subnet.family === 6);
     const minimum = hasIpv6 ? 1280 : 576;
     if (mtu >= minimum) return;

@@ -80,7 +80,7 @@ function unknownOf(part: PluginPart): readonly Unknown[] {
   const own: readonly Unknown[] =
     schema === undefined || type === undefined
       ? foreignUnknown(type, known?.members, raw, path)
-      : unknownKeys(schema, raw)
+      : unknownKeys(schema, withoutCommon(raw))
           .map(({ pointer, key, suggestion }) => ({
             type,
             path: [...path, ...pathOf(pointer)],
@@ -164,7 +164,11 @@ interface Problem {
 }
 
 /** What the schemas of the reference suite say of a plugin and of its delegate. */
-function problemsOf({
+function problemsOf(part: PluginPart): readonly Problem[] {
+  return part.document.memo.once(part, judge);
+}
+
+function judge({
   type,
   raw,
   path,
@@ -181,7 +185,7 @@ function problemsOf({
     ipam === undefined ||
     (known !== undefined && known.addresses !== 'delegate')
       ? []
-      : [{ of: ipamType, value: { ...raw, ipam }, at: ipamPath.slice(0, -1) }]),
+      : [{ of: ipamType, value: ipamView(raw, ipam), at: ipamPath.slice(0, -1) }]),
   ];
   return looks.flatMap(({ of, value, at }) => {
     const schema = schemaOf(of);
@@ -207,6 +211,11 @@ function problemsOf({
       };
     });
   });
+}
+
+/** What an IPAM plugin reads of the whole object. */
+function ipamView({ args, runtimeConfig }: PluginPart['raw'], ipam: JsonValue): PluginPart['raw'] {
+  return { ipam, ...(args !== undefined && { args }), ...(runtimeConfig !== undefined && { runtimeConfig }) };
 }
 
 function refusals(schema: NonNullable<ReturnType<typeof schemaOf>>, value: object) {
@@ -254,6 +263,15 @@ function pathOf(pointer: string): JsonPath {
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
     .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+}
+
+/** Looking for what a common member may have been meant to be is in vain, and long. */
+function withoutCommon(raw: PluginPart['raw']): PluginPart['raw'] {
+  return Object.fromEntries(Object.entries(raw).filter(([name]) => !isPlainlyCommon(name)));
+}
+
+function isPlainlyCommon(name: string): boolean {
+  return COMMON_MEMBERS.includes(name) && name !== 'runtimeConfig' && name !== 'args';
 }
 
 function isCommon(name: string): boolean {
