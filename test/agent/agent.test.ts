@@ -177,6 +177,21 @@ test('clients that stall, send garbage or too much are dropped and hold nobody u
   assert.ok(openDescriptors() <= before + 8, `${openDescriptors()} descriptors, ${before} before`);
 });
 
+test('clients that say nothing make room for those who do, the oldest first, and only then', async () => {
+  await using lab = new AgentLab();
+  const agent = await lab.agent([plugin()], { limits: { clients: 4, grace: 50, patience: 3_600_000 } });
+  const silent = await Promise.all(Array.from({ length: 3 }, () => lab.raw()));
+  while (agent.status().clients < 3) await new Promise(setImmediate);
+  assert.match((await lab.call({ env })).stdout, result);
+  assert.equal(agent.status().troubles, 0);
+  silent.push(...(await Promise.all(Array.from({ length: 7 }, () => lab.raw()))));
+  for (let call = 0; call < 3; call++) assert.match((await lab.call({ env })).stdout, result);
+  // The oldest has gone, long before its time.
+  await silent[0]?.ended;
+  assert.ok(agent.status().clients <= 4);
+  for (const { socket } of silent) socket.destroy();
+});
+
 test('more callers than it takes at a time wait for their turn', async () => {
   await using lab = new AgentLab();
   let present = 0;

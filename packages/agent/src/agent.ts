@@ -15,7 +15,7 @@ import type { AgentEvent } from './events.ts';
 import { Figures } from './observe/figures.ts';
 import { metricsText, type PoolUse } from './observe/metrics.ts';
 import { type AgentStatus, countedStatus } from './observe/status.ts';
-import { Reception } from './reception.ts';
+import { Reception, type Visit } from './reception.ts';
 import { replay } from './replay.ts';
 import type { Request } from './request.ts';
 import { Service } from './service.ts';
@@ -51,6 +51,8 @@ export interface AgentLimits {
   readonly unfinished: number;
   /** Milliseconds in which a request must come, and its answer be taken. */
   readonly patience: number;
+  /** Milliseconds after which a client without a complete request makes room for others, when all places are taken. */
+  readonly grace: number;
   /** Kernel sessions that are kept open. */
   readonly idleSessions: number;
   /**
@@ -99,7 +101,10 @@ export class Agent {
       ...{ shared: this.#shared, traces: options.traces },
       tell: (event) => this.#tell(event),
     });
-    this.#reception = new Reception(door, this.#limits.clients, (client) => this.#serveClient(client));
+    this.#reception = new Reception({
+      ...{ door, most: this.#limits.clients, grace: this.#limits.grace },
+      serve: (client, visit) => this.#serveClient(client, visit),
+    });
   }
 
   /** Does the DELs that wait, and then serves whoever comes. */
@@ -172,9 +177,9 @@ export class Agent {
     void this.stop();
   }
 
-  async #serveClient(client: Fd): Promise<void> {
+  async #serveClient(client: Fd, visit: Visit): Promise<void> {
     try {
-      const limits = { budget: this.#budget, patience: this.#limits.patience };
+      const limits = { budget: this.#budget, patience: this.#limits.patience, visit };
       await converse(client, limits, (request, caller) => this.#answer(request, caller));
     } catch (error) {
       this.#tell({ kind: 'trouble', where: 'client', what: 'serve a client', error });
@@ -203,6 +208,7 @@ const LIMITS: AgentLimits = {
   clients: 256,
   unfinished: 64 * 1024 * 1024,
   patience: 10_000,
+  grace: 1000,
   idleSessions: 16,
   unthreaded: 2,
 };

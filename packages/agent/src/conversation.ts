@@ -21,6 +21,7 @@ export async function converse(client: Fd, limits: RequestLimits, handle: Handle
   {
     // Before the answer is out, no descriptor of the pod's namespace may be left here.
     using request = await receiveRequest(client, limits);
+    limits.visit.hasAsked();
     using caller = new Caller(client);
     answer = await handle(request, caller.signal);
   }

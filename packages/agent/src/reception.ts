@@ -1,21 +1,49 @@
-/** Takes callers in at the door, so many at a time; the others wait outside. */
+/**
+ * Takes callers in at the door, so many at a time; the others wait outside. Whoever is in and does not say what it wants
+ * has to make room for those.
+ */
 import { accept, type Fd, SysError, watch } from '@heddle/sys';
+import { AgentError } from './agent-error.ts';
 import type { Door } from './door.ts';
+
+/** What the one who serves a client shares with the reception. */
+export interface Visit {
+  /** Aborted when the client has to leave. */
+  readonly dismissed: AbortSignal;
+  /** To be called when the client has said what it wants: it may stay until it is served. */
+  hasAsked(): void;
+}
+
+/** How many are taken in, and how long they may be silent. */
+export interface ReceptionOptions {
+  readonly door: Door;
+  /** Clients at a time. */
+  readonly most: number;
+  /** Milliseconds after which a client that has not asked has to leave, if others wait. */
+  readonly grace: number;
+  /** Serves a client to the end and closes it; must not throw. */
+  readonly serve: (client: Fd, visit: Visit) => Promise<void>;
+}
+
+interface Silent {
+  readonly since: number;
+  readonly controller: AbortController;
+}
 
 /** See the file's comment. */
 export class Reception {
-  readonly #door: Door;
-  readonly #most: number;
-  readonly #serve: (client: Fd) => Promise<void>;
+  readonly #options: ReceptionOptions;
+  /** Those who have not asked, first the one that came first. */
+  readonly #silent = new Set<Silent>();
   #watching: Disposable | undefined;
+  #timer: NodeJS.Timeout | undefined;
   #present = 0;
+  /** Of those who are present, how many were told to leave. */
+  #leaving = 0;
   #closing: PromiseWithResolvers<void> | undefined;
 
-  /** @param serve serves a client to the end and closes it; must not throw */
-  constructor(door: Door, most: number, serve: (client: Fd) => Promise<void>) {
-    this.#door = door;
-    this.#most = most;
-    this.#serve = serve;
+  constructor(options: ReceptionOptions) {
+    this.#options = options;
   }
 
   /** How many are being served. */
@@ -25,7 +53,7 @@ export class Reception {
 
   /** Lets callers in from now on. */
   open(): void {
-    this.#door.open();
+    this.#options.door.open();
     this.#listen();
   }
 
@@ -33,7 +61,7 @@ export class Reception {
   async close(): Promise<void> {
     if (this.#closing === undefined) {
       this.#closing = Promise.withResolvers();
-      this.#door.hide();
+      this.#options.door.hide();
       this.#letIn();
       this.#leave();
     }
@@ -41,22 +69,60 @@ export class Reception {
   }
 
   #listen(): void {
-    this.#watching ??= watch(this.#door.listener, () => this.#letIn());
+    this.#watching ??= watch(this.#options.door.listener, () => this.#letIn());
   }
 
   #letIn(): void {
-    while (this.#present < this.#most) {
-      const client = nextAt(this.#door.listener);
+    while (this.#hasRoom() || this.#untilRoom() <= 0) {
+      const client = nextAt(this.#options.door.listener);
       if (client === undefined) return;
-      this.#present++;
-      void this.#serve(client).finally(() => {
-        this.#present--;
-        this.#leave();
-      });
+      if (!this.#hasRoom()) this.#dismiss();
+      this.#takeIn(client);
     }
     // Whoever comes now waits, without our being told of it all the time.
     this.#watching?.[Symbol.dispose]();
     this.#watching = undefined;
+    if (this.#silent.size > 0) this.#timer ??= setTimeout(() => this.#lookAgain(), this.#untilRoom());
+  }
+
+  #takeIn(client: Fd): void {
+    const silent = { since: performance.now(), controller: new AbortController() };
+    this.#silent.add(silent);
+    this.#present++;
+    const visit = { dismissed: silent.controller.signal, hasAsked: () => void this.#silent.delete(silent) };
+    void this.#options.serve(client, visit).finally(() => {
+      this.#silent.delete(silent);
+      this.#present--;
+      if (silent.controller.signal.aborted) this.#leaving--;
+      this.#leave();
+    });
+  }
+
+  #hasRoom(): boolean {
+    return this.#present - this.#leaving < this.#options.most;
+  }
+
+  /** Milliseconds until somebody can be dismissed. */
+  #untilRoom(): number {
+    const [first] = this.#silent;
+    if (first === undefined) return Number.POSITIVE_INFINITY;
+    return first.since + this.#options.grace - performance.now();
+  }
+
+  #dismiss(): void {
+    const [first] = this.#silent;
+    if (first === undefined) return;
+    this.#silent.delete(first);
+    this.#leaving++;
+    first.controller.abort(
+      new AgentError('AGENT_CLIENT', 'receive a request: it did not come, and others wait for the place'),
+    );
+  }
+
+  #lookAgain(): void {
+    this.#timer = undefined;
+    if (this.#closing === undefined) this.#listen();
+    this.#letIn();
   }
 
   /** One has left, or the door is to be closed. */
@@ -67,9 +133,10 @@ export class Reception {
     }
     this.#letIn();
     if (this.#present > 0) return;
+    clearTimeout(this.#timer);
     this.#watching?.[Symbol.dispose]();
     this.#watching = undefined;
-    this.#door[Symbol.dispose]();
+    this.#options.door[Symbol.dispose]();
     this.#closing.resolve();
   }
 }

@@ -3,6 +3,7 @@ import { HANDOVER_HEADER_SIZE, type Handover, readHandover, readHandoverHeader }
 import { type Fd, recvDescriptors, watch } from '@heddle/sys';
 import { AgentError } from './agent-error.ts';
 import type { Budget } from './budget.ts';
+import type { Visit } from './reception.ts';
 
 /** A call and the namespaces that its caller sent. Closing them is up to whoever gets it. */
 export interface Request extends Disposable {
@@ -16,6 +17,7 @@ export interface RequestLimits {
   readonly budget: Budget;
   /** Milliseconds in which all of it must come. */
   readonly patience: number;
+  readonly visit: Visit;
 }
 
 /**
@@ -26,10 +28,10 @@ export interface RequestLimits {
  */
 export async function receiveRequest(client: Fd, limits: RequestLimits): Promise<Request> {
   using incoming = new Incoming(client, limits.budget);
-  return incoming.take() ?? (await waitFor(client, incoming, limits.patience));
+  return incoming.take() ?? (await waitFor(client, incoming, limits));
 }
 
-function waitFor(client: Fd, incoming: Incoming, patience: number): Promise<Request> {
+function waitFor(client: Fd, incoming: Incoming, { patience, visit }: RequestLimits): Promise<Request> {
   const { promise, resolve, reject } = Promise.withResolvers<Request>();
   const watching = watch(client, () => {
     try {
@@ -43,7 +45,10 @@ function waitFor(client: Fd, incoming: Incoming, patience: number): Promise<Requ
     () => reject(new AgentError('AGENT_CLIENT', `receive a request: it did not come in ${patience} ms`)),
     patience,
   );
+  const leave = () => reject(visit.dismissed.reason);
+  visit.dismissed.addEventListener('abort', leave, { once: true });
   return promise.finally(() => {
+    visit.dismissed.removeEventListener('abort', leave);
     clearTimeout(timer);
     watching[Symbol.dispose]();
   });
