@@ -10,6 +10,7 @@ demo: setup
 test: setup-test
 	@$(RUN) scripts/test.ts
 
+# BENCH_ROUNDS=4 for a short run, RECORD=1 to keep the results in docs/performance.md
 bench: setup-test
 	@$(RUN) bench/main.ts
 

@@ -2,13 +2,19 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Summary, summarize } from '@heddle/bench';
 import { audit, nodeFiles } from '@heddle/doctor';
-import { printTable } from './table.ts';
 
 const FILES = 1000;
 
+/** One way of going through the files. */
+export interface AuditTime {
+  readonly name: string;
+  readonly milliseconds: Summary;
+}
+
 /** Measures in this process, the code loaded. Every fiftieth file has a fault. */
-export function audits(rounds: number): void {
+export function audits(rounds: number): readonly AuditTime[] {
   const directory = mkdtempSync(join(tmpdir(), 'heddle-bench-audit-'));
   for (let index = 0; index < FILES; index++) {
     writeFileSync(join(directory, `${String(index).padStart(4, '0')}-net.conflist`), network(index));
@@ -25,8 +31,7 @@ export function audits(rounds: number): void {
     }
   }
   rmSync(directory, { recursive: true });
-  const [ours, ...others] = contenders;
-  if (ours !== undefined) printTable(`A directory of ${FILES} files`, ours, others);
+  return contenders.map(({ name, milliseconds }) => ({ name, milliseconds: summarize(milliseconds) }));
 }
 
 function network(index: number): string {
