@@ -5,6 +5,8 @@ import { CAPABILITY_RULES } from './rules/capability.ts';
 import { CHAIN_RULES } from './rules/chain.ts';
 import { CONTRACT_RULES } from './rules/contract.ts';
 import { ENCODING_RULES } from './rules/encoding.ts';
+import { EXECUTABLE_RULES } from './rules/executable.ts';
+import { GATEWAY_RULES } from './rules/gateway.ts';
 import { HOST_RULES } from './rules/host.ts';
 import { MISUSE_RULES } from './rules/misuse.ts';
 import { MTU_RULES } from './rules/mtu.ts';
@@ -14,6 +16,7 @@ import { RESERVED_RULES } from './rules/reserved.ts';
 import { SCHEMA_RULES } from './rules/schema.ts';
 import { SELECTION_RULES } from './rules/selection.ts';
 import { SYNTAX_RULES } from './rules/syntax.ts';
+import { SYSCTL_RULES } from './rules/sysctl.ts';
 import { VERSION_RULES } from './rules/version.ts';
 
 /** Every rule that looks at configuration files. */
@@ -23,11 +26,14 @@ export const AUDIT_RULES: readonly AuditRule[] = [
   ...CONTRACT_RULES,
   ...VERSION_RULES,
   ...SELECTION_RULES,
+  ...EXECUTABLE_RULES,
   ...CHAIN_RULES,
   ...SCHEMA_RULES,
   ...RANGE_RULES,
+  ...GATEWAY_RULES,
   ...OVERLAP_RULES,
   ...MISUSE_RULES,
+  ...SYSCTL_RULES,
   ...CAPABILITY_RULES,
   ...BANDWIDTH_RULES,
   ...MTU_RULES,

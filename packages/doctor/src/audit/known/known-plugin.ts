@@ -42,3 +42,15 @@ export interface KnownPlugin {
   /** The oldest version of the specification that it speaks, where that is not the first. */
   readonly since?: CniVersion;
 }
+
+/**
+ * Members by their type, each type with the names in one text.
+ *
+ * @example members({ text: 'logLevel logFile', number: 'mtu' }) // { logLevel: 'text', logFile: 'text', mtu: 'number' }
+ */
+export function members(names: Readonly<Partial<Record<MemberType, string>>>): Members {
+  const types = Object.keys(names) as readonly MemberType[];
+  return Object.fromEntries(
+    types.flatMap((type) => (names[type] ?? '').split(' ').map((name) => [name, type] as const)),
+  );
+}

@@ -42,6 +42,11 @@ function readRanges(network: Network): readonly Range[] {
   });
 }
 
+/** The path of a range's member by the name it is written with. */
+export function memberPath({ path, object }: Range, name: string): JsonPath {
+  return [...path, member(object, name)?.[0] ?? name];
+}
+
 /** The first and the last address that a range gives out; nothing for one that makes no sense. */
 export function boundsOf({ subnet, start, end }: Range): AddrRange | undefined {
   const isTiny = subnet.size() <= 2n;

@@ -1,8 +1,7 @@
 /** What the host does with the packets of a network. */
 import { type AuditRule, networkRule } from '../audit-rule.ts';
 import { nameOf } from '../model/network.ts';
-import { isRouted, rangesOf } from '../model/ranges.ts';
-import { memberPath } from './range.ts';
+import { isRouted, memberPath, rangesOf } from '../model/ranges.ts';
 
 const forwardingOff = networkRule({
   id: 'host/forwarding-off',

@@ -2,9 +2,17 @@
 import { Addr, Prefix } from '@heddle/netaddr';
 import { type AuditRule, networkRule, subjectRule } from '../audit-rule.ts';
 import { nameOf } from '../model/network.ts';
-import { boundsOf, bridgeOf, gatewayOf, isRouted, masterOf, type Range, rangesOf } from '../model/ranges.ts';
+import {
+  boundsOf,
+  bridgeOf,
+  gatewayOf,
+  isRouted,
+  masterOf,
+  memberPath,
+  type Range,
+  rangesOf,
+} from '../model/ranges.ts';
 import { selectFor } from '../model/selection.ts';
-import { memberPath } from './range.ts';
 
 const networks = subjectRule({
   id: 'overlap/networks',

@@ -1,11 +1,10 @@
 /** Ranges of addresses, each by itself. */
 
-import { isJsonObject, type JsonPath } from '@heddle/cni';
+import { isJsonObject } from '@heddle/cni';
 import { Addr, type Prefix } from '@heddle/netaddr';
 import { type AuditRule, networkRule, partRule } from '../audit-rule.ts';
-import type { Network, PluginPart } from '../model/network.ts';
-import { isOn, listMember, member, nameOf, textMember } from '../model/network.ts';
-import { boundsOf, gatewayOf, isRouted, type Range, rangesOf, routesOf } from '../model/ranges.ts';
+import { listMember, member, textMember } from '../model/network.ts';
+import { boundsOf, memberPath, rangesOf } from '../model/ranges.ts';
 
 const noRange = partRule({
   id: 'address/no-range',
@@ -134,58 +133,6 @@ const reservedBound = networkRule({
   },
 });
 
-const gatewayOutside = networkRule({
-  id: 'address/gateway-outside',
-  title: 'A gateway outside of the subnet',
-  severity: 'warning',
-  explains:
-    'A container reaches its gateway only when that is in its own subnet, or when there is a route to it. In IPv4 the kernel refuses a route by a gateway that it cannot reach ("network is unreachable"). In IPv6 providers do give gateways outside of the subnet; a link-local one is fine.',
-  *check(network) {
-    for (const range of rangesOf(network)) {
-      const { gateway, subnet, part } = range;
-      if (gateway === undefined || subnet.contains(gateway)) continue;
-      if (gateway.family === 6 && subnet.family === 6) continue;
-      const isOtherFamily = gateway.family !== subnet.family;
-      const isUsed =
-        isOn(part.raw, 'isDefaultGateway') || routesOf(part).some((route) => route.gateway === undefined);
-      const hasRoute = routesOf(part).some(
-        (route) => route.destination.bits > 0 && route.destination.contains(gateway),
-      );
-      if (hasRoute && !isOtherFamily) continue;
-      yield {
-        ...((isOtherFamily || isUsed) && { severity: 'error' as const }),
-        place: part.document.place(memberPath(range, 'gateway')),
-        what: `the gateway ${gateway} is not in ${subnet.masked()}`,
-        consequence: isOtherFamily
-          ? 'It is of the other family: the plugin refuses it, or routes by it fail.'
-          : 'The kernel refuses routes by it: "network is unreachable".',
-        remedy: `Write an address of ${subnet.masked()}, or leave "gateway" out for ${subnet.network.next() ?? subnet.network}.`,
-      };
-    }
-  },
-});
-
-const gatewayReserved = networkRule({
-  id: 'address/gateway-reserved',
-  title: 'A gateway that is no host',
-  severity: 'error',
-  explains:
-    'The gateway is the address of the network itself, or its broadcast address. No host can have it.',
-  *check(network) {
-    for (const range of rangesOf(network)) {
-      const { gateway, subnet } = range;
-      if (gateway === undefined || subnet.broadcast === undefined) continue;
-      if (!gateway.equals(subnet.network) && !gateway.equals(subnet.broadcast)) continue;
-      yield {
-        place: range.part.document.place(memberPath(range, 'gateway')),
-        what: `the gateway ${gateway} is the ${gateway.equals(subnet.network) ? 'network' : 'broadcast'} address of ${subnet.masked()}`,
-        consequence: 'Containers cannot reach anything beyond their subnet.',
-        remedy: `Write another address of ${subnet.masked()}.`,
-      };
-    }
-  },
-});
-
 const tooSmall = networkRule({
   id: 'address/subnet-too-small',
   title: 'A subnet that is too small for the reference',
@@ -279,60 +226,6 @@ const mixedSet = networkRule({
   },
 });
 
-const noDefaultRoute = networkRule({
-  id: 'address/no-default-route',
-  title: 'Masquerading without a way out',
-  severity: 'warning',
-  explains:
-    '`ipMasq` lets containers reach the world with the address of the host; without a default route they never get that far. A route 0.0.0.0/0 (and ::/0) in `ipam.routes`, or `isDefaultGateway` of bridge, gives them one.',
-  *check(network) {
-    for (const part of network.parts) {
-      if (!isRouted(part) || !isOn(part.raw, 'ipMasq') || isOn(part.raw, 'isDefaultGateway')) continue;
-      for (const family of new Set(rangesOf(network).map(({ subnet }) => subnet.family))) {
-        const reaches = routesOf(part).some(
-          ({ destination }) => destination.family === family && destination.bits <= 1,
-        );
-        if (reaches || routesOf(part).some(({ destination }) => destination.family === family)) continue;
-        yield {
-          place: part.document.place([...part.path, member(part.raw, 'ipMasq')?.[0] ?? 'ipMasq']),
-          what: `${nameOf(network)} masquerades, but its containers have no IPv${family} route out`,
-          consequence: 'Containers reach their own subnet only.',
-          remedy: `Add "routes": [{"dst": "${family === 4 ? '0.0.0.0/0' : '::/0'}"}] to "ipam"${part.type === 'bridge' ? ', or "isDefaultGateway": true' : ''}.`,
-        };
-      }
-    }
-  },
-});
-
-const routeGateway = networkRule({
-  id: 'address/route-gateway',
-  title: 'A route by a gateway out of reach',
-  severity: 'warning',
-  explains:
-    "A route's `gw` is an address that the container reaches directly: one of its subnets. One of the other family is refused.",
-  *check(network) {
-    for (const part of network.parts) {
-      const subnets = subnetsOf(network, part);
-      for (const { destination, gateway, path, object } of routesOf(part)) {
-        if (gateway === undefined || gateway.isLinkLocal) continue;
-        const isOtherFamily = gateway.family !== destination.family;
-        const isReachable = subnets.length === 0 || subnets.some((subnet) => subnet.contains(gateway));
-        const isKnownOtherwise = rangesOf(network).some((range) => gatewayOf(range)?.equals(gateway));
-        if (!isOtherFamily && (isReachable || isKnownOtherwise || gateway.family === 6)) continue;
-        yield {
-          ...(isOtherFamily && { severity: 'error' as const }),
-          place: part.document.place([...path, member(object, 'gw')?.[0] ?? 'gw']),
-          what: isOtherFamily
-            ? `the route to ${destination} goes by ${gateway}, which is of the other family`
-            : `the route to ${destination} goes by ${gateway}, which is in none of the network's subnets`,
-          consequence: 'The kernel refuses the route, and the attachment fails: "network is unreachable".',
-          remedy: 'Write a gateway of the subnet, or leave "gw" out for the gateway of the range.',
-        };
-      }
-    }
-  },
-});
-
 const staticAddress = partRule({
   id: 'address/static-without-prefix',
   title: 'A static address without a prefix length',
@@ -368,19 +261,8 @@ export const RANGE_RULES: readonly AuditRule[] = [
     staticAddress,
     specialSubnet,
   ],
-  ...[gatewayReserved, gatewayOutside, routeGateway, noDefaultRoute, tooSmall],
+  tooSmall,
 ];
-
-/** The path of a range's member by the name it is written with. */
-export function memberPath({ path, object }: Range, name: string): JsonPath {
-  return [...path, member(object, name)?.[0] ?? name];
-}
-
-function subnetsOf(network: Network, part: PluginPart): readonly Prefix[] {
-  return rangesOf(network)
-    .filter((range) => range.part === part)
-    .map(({ subnet }) => subnet);
-}
 
 function special(subnet: Prefix): string | undefined {
   const { addr } = subnet;
