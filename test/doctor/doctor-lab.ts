@@ -9,8 +9,9 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { NetworkConfigList, Result } from '@heddle/cni';
-import { loadNetworkFile, type Runtime, systemExec } from '@heddle/cni/runtime';
+import type { NetworkConfigList } from '@heddle/cni';
+import { type Attachment, loadNetworkFile, type Runtime, systemExec } from '@heddle/cni/runtime';
+import { RUNTIME_PATHS } from '@heddle/dataplane';
 import {
   type Examination,
   type ExamineOptions,
@@ -24,9 +25,31 @@ import {
 } from '@heddle/doctor';
 import { openSession } from '@heddle/netlink';
 import { TestNetns } from '@heddle/plugins/testing';
-import { Node, type Pod } from '../support/node.ts';
+import { bindNetns, unbindNetns } from '@heddle/sys';
+import { Node, Pod } from '../support/node.ts';
 import { installPlugins } from '../support/plugin-directory.ts';
 import { until } from '../support/until.ts';
+
+/** A pod whose namespace is mounted somewhere. */
+export class LabPod extends Pod {
+  readonly #path: string;
+  #isGone = false;
+
+  constructor(id: string, path: string, more: Partial<Attachment>) {
+    super(id, { netns: path, ...more });
+    this.#path = path;
+    this.skipAddressDetection();
+    bindNetns(this.handle, path);
+  }
+
+  /** It dies, and nobody tells the runtime. */
+  kill(): void {
+    if (this.#isGone) return;
+    this.#isGone = true;
+    unbindNetns(this.#path);
+    this[Symbol.dispose]();
+  }
+}
 
 /** What cannot be staged on a machine that others use. */
 export interface Staged {
@@ -48,7 +71,7 @@ export class DoctorLab extends Node {
   kernelRelease = release();
   /** Moves the doctor's clock. */
   later = 0;
-  readonly #pods: Pod[] = [];
+  readonly #pods: LabPod[] = [];
 
   constructor() {
     super();
@@ -116,24 +139,14 @@ export class DoctorLab extends Node {
     return this.runtime([this.bin], { cacheDir: this.cacheDir });
   }
 
-  /** Attaches a fresh pod. */
-  async attach(
-    list: NetworkConfigList,
-    id: string,
-    more: ConstructorParameters<typeof Pod>[1] = {},
-  ): Promise<Pod> {
-    const pod = this.pod(id, more);
-    pod.skipAddressDetection();
+  /** Attaches a fresh pod, whose namespace has a path as a runtime gives it one. */
+  async attach(list: NetworkConfigList, id: string, more: Partial<Attachment> = {}): Promise<LabPod> {
+    const directory = join(this.directory, 'netns');
+    mkdirSync(directory, { recursive: true });
+    const pod = new LabPod(id, join(directory, id), more);
     this.#pods.push(pod);
     await this.cni.add(list, pod.attachment);
     return pod;
-  }
-
-  /** The result of an attachment. */
-  result(list: NetworkConfigList, { attachment }: Pod): Result {
-    const result = this.cni.cachedResult(list, attachment);
-    if (result === undefined) throw new Error(`${attachment.containerID} is not cached`);
-    return result;
   }
 
   get ports(): NodePorts {
@@ -144,6 +157,8 @@ export class DoctorLab extends Node {
         pluginPath: [this.bin],
         cacheDir: this.cacheDir,
         reservationDir: this.reservationDir,
+        // Where the plugins' program keeps them.
+        markDir: RUNTIME_PATHS.adding,
       },
       files: this.files,
       machine: {
@@ -202,6 +217,13 @@ export class DoctorLab extends Node {
     writeFileSync(full, content);
   }
 
+  /** Has a pod die without DEL, and waits until the kernel has taken its links away. */
+  async bury(pod: LabPod): Promise<void> {
+    const index = /eth0@if(\d+)/.exec(pod.run('ip -o link show eth0'))?.[1];
+    pod.kill();
+    await this.until(() => !new RegExp(`^${index}: `, 'm').test(this.run('ip -o link')));
+  }
+
   /** Waits until something is so. */
   async until(isSo: () => boolean): Promise<void> {
     await until('the node to be so', () => (isSo() ? true : undefined));
@@ -217,7 +239,7 @@ export class DoctorLab extends Node {
   }
 
   override [Symbol.dispose](): void {
-    for (const pod of this.#pods) pod[Symbol.dispose]();
+    for (const pod of this.#pods) pod.kill();
     this.far[Symbol.dispose]();
     this.router[Symbol.dispose]();
     super[Symbol.dispose]();

@@ -158,8 +158,7 @@ describe('addresses', () => {
     using lab = new DoctorLab();
     const list = lab.podnet();
     const pods = [await lab.attach(list, 'c1'), await lab.attach(list, 'c2')];
-    for (const pod of pods) pod[Symbol.dispose]();
-    await lab.until(() => !lab.run('ip -o link show type veth').includes('master cni0'));
+    for (const pod of pods) await lab.bury(pod);
     assert.deepEqual(
       (await lab.findings()).map(({ id }) => id),
       ['attachment/gone'],
@@ -238,8 +237,7 @@ describe('what others have left', () => {
     const list = lab.podnet();
     const portMappings = [{ hostPort: 8080, containerPort: 80, protocol: 'tcp' }];
     const pod = await lab.attach(list, 'c1', { capabilityArgs: { portMappings } });
-    pod[Symbol.dispose]();
-    await lab.until(() => !lab.run('ip -o link show type veth').includes('master cni0'));
+    await lab.bury(pod);
     const [first] = await lab.findings();
     assert.equal(first?.id, 'port/stale');
     assert.match(first?.what ?? '', /8080.* sends packets to 10\.45\.0\.2, which no container/);

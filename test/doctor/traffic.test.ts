@@ -4,13 +4,13 @@ import { describe, test } from 'node:test';
 import type { Finding } from '@heddle/doctor';
 import { Addr } from '@heddle/netaddr';
 import { TestNetns } from '@heddle/plugins/testing';
-import type { Pod } from '../support/node.ts';
+
 import { missing } from '../support/programs.ts';
-import { DoctorLab } from './doctor-lab.ts';
+import { DoctorLab, type LabPod } from './doctor-lab.ts';
 
 /** A node with one pod, on which something is broken; and what the doctor finds. */
 async function found(
-  breakIt: (lab: DoctorLab, pod: Pod) => void,
+  breakIt: (lab: DoctorLab, pod: LabPod) => void,
   { bridge = {}, ...options }: { readonly bridge?: object; readonly targets?: readonly Addr[] } = {},
 ): Promise<readonly Finding[]> {
   using lab = new DoctorLab();

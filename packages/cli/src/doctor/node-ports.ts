@@ -15,6 +15,7 @@ export function nodePorts(surroundings: Surroundings, cacheDir: string | undefin
       pluginPath: pluginPath(surroundings),
       cacheDir: cacheDir ?? places.cacheDir,
       reservationDir: places.reservationDir,
+      markDir: places.markDir,
     },
     sleep: (milliseconds) => setTimeout(milliseconds),
   };

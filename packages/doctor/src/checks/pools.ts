@@ -1,5 +1,6 @@
 /** Addresses: how full the pools are, and whether those who hold addresses and those who use them are the same. */
 import { parseOwnerAlias } from '@heddle/cni/plugin';
+import { InflightMarks } from '@heddle/cni/runtime';
 import { formatRangeSet, rangeOf } from '@heddle/ipam';
 import type { Finding } from '../finding.ts';
 import { hasNetns } from '../inventory/netns.ts';
@@ -74,10 +75,11 @@ export function leakedReservations(view: NodeView): readonly NetworkReservation[
 }
 
 /** Who lives on the node. */
-export function livingOf({ cached, links }: Pick<NodeView, 'cached' | 'links'>): Living {
+export function livingOf({ cached, links, ports }: Pick<NodeView, 'cached' | 'links' | 'ports'>): Living {
   const paths = namespacePaths(cached.flatMap(({ netns }) => netns ?? []));
   return {
     ...{ cached, hasNetns, addresses: addressesEverywhere(paths) },
+    adding: new InflightMarks(ports.places.markDir).list(),
     linked: links.flatMap(({ alias }) => parseOwnerAlias(alias) ?? []),
   };
 }

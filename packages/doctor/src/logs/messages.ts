@@ -130,7 +130,7 @@ export const MESSAGES: readonly KnownMessage[] = [
   },
   {
     pattern:
-      /failed to assign an IP address to container|no available IP addresses|Failed to allocate IP|ipam: no free|unable to allocate IP address/i,
+      /failed to assign an IP address to container|no available IP addresses|Failed to allocate IP|ipam: no free/i,
     id: 'pool/exhausted',
     what: 'no address could be had for the container',
     remedy: "see the log of the network's own address manager: its pool may be used up, or it does not run",
@@ -353,7 +353,7 @@ export const MESSAGES: readonly KnownMessage[] = [
   },
   {
     pattern:
-      /signal: (?<signal>killed|segmentation fault|aborted|bus error)|netplugin failed with no error message(?:: (?<tail>.*))?/,
+      /signal: (?<signal>killed|segmentation fault|aborted|bus error)|netplugin failed with no error message(?:: (?<tail>[^"]{0,80}))?/,
     id: 'log/no-reason',
     what: 'a plugin was killed or crashed {signal}{tail}',
     remedy:

@@ -1,4 +1,5 @@
 /** Whether the holder of an address is alive. The proof that it is not must be complete: whatever is in doubt, lives. */
+import { ownerTag, tagKey } from '@heddle/cni/plugin';
 import type { CachedAttachment } from '@heddle/cni/runtime';
 
 /** What speaks for a holder of an address. */
@@ -21,6 +22,8 @@ export interface Living {
   }[];
   /** Whether a namespace is there, or may be. */
   readonly hasNetns: (path: string) => boolean;
+  /** Tags of attachments whose ADD is under way, as far as plugins tell. */
+  readonly adding: ReadonlySet<string>;
   /** All addresses in all namespaces. */
   readonly addresses: ReadonlySet<string>;
 }
@@ -28,9 +31,11 @@ export interface Living {
 /** Why a holder is taken for alive; `undefined` when it is proven that it is not. */
 export function signOfLife(
   holder: Holder,
-  { cached, linked, hasNetns, addresses }: Living,
+  { cached, linked, hasNetns, adding, addresses }: Living,
 ): string | undefined {
   if (addresses.has(holder.addr)) return `${holder.addr} is in use in a namespace of this node`;
+  if (holder.ifName !== undefined && adding.has(tagKey(ownerTag({ ...holder, ifName: holder.ifName }))))
+    return 'it is just being attached';
   const entry = cached.find(
     (each) => isSame(holder, each) && (each.netns === undefined || hasNetns(each.netns)),
   );

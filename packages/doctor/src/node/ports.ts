@@ -11,6 +11,8 @@ export interface NodePlaces {
   readonly cacheDir: string;
   /** host-local's reservations, unless a configuration says otherwise. */
   readonly reservationDir: string;
+  /** Marks of ADDs of Heddle's plugins that are under way. */
+  readonly markDir: string;
 }
 
 /** What is at a path. */

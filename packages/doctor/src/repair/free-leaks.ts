@@ -7,7 +7,7 @@
  * address of a living container is freed.
  */
 import { dirname } from 'node:path';
-import { ResultCache } from '@heddle/cni/runtime';
+import { InflightMarks, ResultCache } from '@heddle/cni/runtime';
 import { ErrorList } from '@heddle/errors';
 import { fileStore } from '@heddle/ipam';
 import type { KernelSession } from '@heddle/netlink';
@@ -61,7 +61,7 @@ export async function freeLeaks(
   const problems: unknown[] = [];
   for (const [directory, each] of Map.groupBy(proven, ({ path }) => dirname(path))) {
     try {
-      outcome.push(await freeIn(directory, each, { cacheDir: ports.places.cacheDir, linked }));
+      outcome.push(await freeIn(directory, each, { places: ports.places, linked }));
     } catch (error) {
       problems.push(error);
     }
@@ -76,7 +76,7 @@ export async function freeLeaks(
 const APART = 10_000;
 
 interface Sources {
-  readonly cacheDir: string;
+  readonly places: NodePorts['places'];
   readonly linked: Living['linked'];
 }
 
@@ -84,16 +84,17 @@ interface Sources {
 async function freeIn(
   directory: string,
   proven: readonly NetworkReservation[],
-  { cacheDir, linked }: Sources,
+  { places, linked }: Sources,
 ): Promise<Freed> {
   const store = fileStore({ directory });
   return await store.exclusive(
     (ledger) => {
       const freed: NetworkReservation[] = [];
       const spared: Freed['spared'][number][] = [];
-      const cached = new ResultCache(cacheDir).attachments();
+      const cached = new ResultCache(places.cacheDir).attachments();
       const addresses = addressesEverywhere(namespacePaths(cached.flatMap(({ netns }) => netns ?? [])));
-      const living: Living = { cached, linked, hasNetns, addresses };
+      const adding = new InflightMarks(places.markDir).list();
+      const living: Living = { cached, linked, hasNetns, adding, addresses };
       const present = new Map(ledger.list().map((each) => [String(each.addr), each]));
       for (const reservation of proven) {
         const now = present.get(reservation.addr);

@@ -1,0 +1,224 @@
+/**
+ * Repair on the real kernel: whatever order ADD, DEL, reboots of containers, restarts of the runtime, and repairs come
+ * in, also at the same time, no living container's address is ever free for another.
+ */
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import type { NetworkConfigList } from '@heddle/cni';
+import { type Freed, freeLeaks, type NodePorts } from '@heddle/doctor';
+import { openSession } from '@heddle/netlink';
+import { Choices } from '../support/choices.ts';
+import { DoctorLab, type LabPod } from './doctor-lab.ts';
+
+/** As if two minutes had passed between any two steps: whatever could count as old does. */
+const LATER = 120_000;
+
+function repair(lab: DoctorLab, more: Partial<NodePorts> = {}, options = {}): Promise<Freed> {
+  const host = openSession({ netns: lab.handle });
+  return freeLeaks({ ...lab.ports, now: () => Date.now() + LATER, ...more }, host, {
+    apart: 5,
+    ...options,
+  }).finally(() => host[Symbol.dispose]());
+}
+
+function held(lab: DoctorLab): ReadonlyMap<string, string> {
+  const directory = join(lab.reservationDir, 'podnet');
+  const files = existsSync(directory) ? readdirSync(directory) : [];
+  return new Map(
+    files
+      .filter((name) => /^[\da-f]+[.:]/.test(name))
+      .map((name) => [name, readFileSync(join(directory, name), 'utf8').split('\r\n')[0] ?? '']),
+  );
+}
+
+describe('repair', () => {
+  test('frees what is left of containers that are gone, and nothing else; a second run frees nothing', async () => {
+    using lab = new DoctorLab();
+    const list = lab.podnet();
+    const [gone] = [await lab.attach(list, 'gone'), await lab.attach(list, 'alive')];
+    await lab.bury(gone);
+    const dry = await repair(lab, {}, { dryRun: true });
+    assert.deepEqual(dry.freed.map(({ addr }) => addr).toSorted(), ['10.45.0.2', 'fd45::2']);
+    assert.deepEqual([...new Set(held(lab).values())].toSorted(), ['alive', 'gone']);
+    const { freed } = await repair(lab);
+    assert.deepEqual(freed.map(({ addr }) => addr).toSorted(), ['10.45.0.2', 'fd45::2']);
+    assert.deepEqual([...held(lab).values()], ['alive', 'alive']);
+    assert.deepEqual(await repair(lab), { freed: [], spared: [] });
+  });
+
+  test('spares what is young, and what a namespace has although no cache knows it', async () => {
+    using lab = new DoctorLab();
+    const list = lab.podnet();
+    const pod = await lab.attach(list, 'c1');
+    rmSync(lab.cacheDir, { recursive: true });
+    assert.deepEqual((await repair(lab)).freed, [], 'the address is in use');
+    await lab.bury(pod);
+    assert.deepEqual((await repair(lab, { now: () => Date.now() })).freed, [], 'it is young');
+    assert.equal((await repair(lab)).freed.length, 2);
+  });
+
+  test('spares an address that is taken anew between the looks, or before the lock is had', async () => {
+    using lab = new DoctorLab();
+    const list = lab.podnet();
+    await lab.bury(await lab.attach(list, 'c1'));
+    let looks = 0;
+    const { freed, spared } = await repair(lab, {
+      // What the doctor waits by between its looks.
+      async sleep() {
+        looks++;
+        const directory = join(lab.reservationDir, 'podnet');
+        const then = new Date(Date.now() + 1);
+        utimesSync(join(directory, '10.45.0.2'), then, then);
+      },
+    });
+    assert.equal(looks, 1);
+    assert.deepEqual(
+      freed.map(({ addr }) => addr),
+      ['fd45::2'],
+    );
+    assert.deepEqual(
+      spared.map(({ reservation }) => reservation.addr),
+      ['10.45.0.2'],
+    );
+  });
+});
+
+/** A node on which things happen. */
+class Life {
+  readonly #lab: DoctorLab;
+  readonly #list: NetworkConfigList;
+  readonly #choices: Choices;
+  readonly #alive = new Map<string, LabPod>();
+  /** Names of containers that were killed without DEL. */
+  readonly #killed: LabPod[] = [];
+  #count = 0;
+  freed = 0;
+
+  constructor(lab: DoctorLab, seed: number) {
+    this.#lab = lab;
+    this.#list = lab.podnet({ ipam: { ranges: [[{ subnet: '10.45.0.0/28' }], [{ subnet: 'fd45::/124' }]] } });
+    this.#choices = new Choices(seed);
+  }
+
+  /** Some events at once. */
+  async round(): Promise<void> {
+    const events = Array.from({ length: 1 + this.#choices.below(4) }, () => this.#event());
+    await Promise.all(events);
+    this.check();
+  }
+
+  /** When all is quiet, one repair leaves what the living hold, and nothing else. */
+  async settle(): Promise<void> {
+    await this.#repair();
+    this.check();
+    const owners = new Set(held(this.#lab).values());
+    assert.deepEqual([...owners].toSorted(), [...this.#alive.keys()].toSorted());
+  }
+
+  #event(): Promise<void> {
+    const { one } = this.#choices;
+    const event = one.call(this.#choices, [
+      'add',
+      'add',
+      'add',
+      'del',
+      'kill',
+      'kill',
+      'late del',
+      'restart',
+      'repair',
+      'repair',
+    ]);
+    switch (event) {
+      case 'add':
+        return this.#add();
+      case 'del':
+        return this.#del();
+      case 'kill':
+        return this.#kill();
+      case 'late del':
+        return this.#lateDel();
+      case 'restart':
+        return this.#restart();
+      default:
+        return this.#repair();
+    }
+  }
+
+  async #add(): Promise<void> {
+    const id = `c${++this.#count}`;
+    try {
+      const pod = await this.#lab.attach(this.#list, id);
+      this.#alive.set(id, pod);
+    } catch (error) {
+      assert.match(String(error), /no IP addresses available/);
+    }
+  }
+
+  async #del(): Promise<void> {
+    const [entry] = this.#alive;
+    if (entry === undefined) return;
+    const [id, pod] = entry;
+    this.#alive.delete(id);
+    await this.#lab.cni.del(this.#list, pod.attachment);
+    pod.kill();
+  }
+
+  /** The container dies, and nobody tells the runtime. */
+  async #kill(): Promise<void> {
+    const entry = [...this.#alive].at(-1);
+    if (entry === undefined) return;
+    this.#alive.delete(entry[0]);
+    await this.#lab.bury(entry[1]);
+    this.#killed.push(entry[1]);
+  }
+
+  /** The runtime finds out later. */
+  async #lateDel(): Promise<void> {
+    const pod = this.#killed.shift();
+    if (pod !== undefined) await this.#lab.cni.del(this.#list, pod.attachment);
+  }
+
+  /** The runtime has lost its memory of one container that lives. */
+  async #restart(): Promise<void> {
+    const [entry] = this.#alive;
+    if (entry === undefined) return;
+    const file = join(this.#lab.cacheDir, 'results', `podnet-${entry[0]}-eth0`);
+    rmSync(file, { force: true });
+  }
+
+  async #repair(): Promise<void> {
+    this.freed += (await repair(this.#lab)).freed.length;
+  }
+
+  /** What must hold whenever nothing is under way. */
+  check(): void {
+    const reservations = held(this.#lab);
+    const users = new Map<string, string>();
+    for (const [id, pod] of this.#alive) {
+      const addresses = pod
+        .run('ip -o address show dev eth0 scope global')
+        .matchAll(/inet6? ([\d.a-f:]+)\//g);
+      for (const [, address = ''] of addresses) {
+        assert.equal(reservations.get(address), id, `${address} of ${id} is held for it`);
+        assert.equal(users.get(address), undefined, `${address} is ${id}'s alone`);
+        users.set(address, id);
+      }
+    }
+  }
+}
+
+test('no address of a living container is ever freed, in any order of events', async (t) => {
+  let freed = 0;
+  for (const seed of [1, 2, 3, 4]) {
+    using lab = new DoctorLab();
+    const life = new Life(lab, seed);
+    for (let round = 0; round < 12; round++) await life.round();
+    await life.settle();
+    freed += life.freed;
+  }
+  t.diagnostic(`${freed} leaked addresses were freed meanwhile`);
+  assert.ok(freed > 0, 'the events must leave something to free');
+});
