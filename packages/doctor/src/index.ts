@@ -17,6 +17,18 @@ export { AUDIT_RULES } from './audit/rules.ts';
 export { DOCTOR_RULES } from './checks/rules.ts';
 export { type Examination, type ExamineOptions, examine } from './examine.ts';
 export { exitCodeFor, FOUND_EXIT } from './exit-code.ts';
+export type { Candidate, Choice, Fate } from './explain/choice.ts';
+export {
+  type CapabilityUse,
+  type ExplainedDelegate,
+  type ExplainedNetwork,
+  type ExplainedPlugin,
+  type ExplainRequest,
+  type Explanation,
+  explain,
+  type PodDetails,
+} from './explain/explain.ts';
+export { type RuntimeProfile, VIEWPOINTS, type Viewpoint } from './explain/runtimes.ts';
 export {
   type Finding,
   type Fix,
@@ -31,6 +43,9 @@ export { type LogSource, readLog } from './logs/read-log.ts';
 export type { FileFacts, Machine, NodeFiles, NodePlaces, NodePorts } from './node/ports.ts';
 export { systemFiles, systemMachine } from './node/system.ts';
 export type { NodeView } from './node/view.ts';
+export { type DelegateUse, delegatesOf } from './programs/delegates.ts';
+export type { Program, ProgramKind, Programs } from './programs/program.ts';
+export { type SystemProgramsOptions, systemPrograms } from './programs/system-programs.ts';
 export { type Freed, type FreeOptions, freeLeaks } from './repair/free-leaks.ts';
 export { type GithubOptions, renderGithub } from './report/github.ts';
 export { type ReportJson, renderJson } from './report/json.ts';

@@ -9,6 +9,7 @@ import { conformanceCommand } from './conformance.ts';
 import { delCommand } from './del.ts';
 import { dhcpCommand } from './dhcp.ts';
 import { doctorCommand } from './doctor.ts';
+import { explainCommand } from './explain.ts';
 import { gcCommand } from './gc.ts';
 import { helpCommand } from './help.ts';
 import { installCommand } from './install.ts';
@@ -30,6 +31,7 @@ export const COMMANDS: readonly HeddleCommand[] = [
   gcCommand,
   statusCommand,
   auditCommand,
+  explainCommand,
   doctorCommand,
   versionCommand,
   installCommand,

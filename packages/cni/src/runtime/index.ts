@@ -35,7 +35,12 @@ export { type InProcessPlugins, inProcessExec } from './in-process.ts';
 export { InflightMarks } from './inflight.ts';
 export { FileLocks, type RuntimeLocks } from './locks.ts';
 export type { Network } from './network.ts';
-export type { Environment, TraceContext } from './plugin-environment.ts';
+export {
+  type Environment,
+  type InvocationVariables,
+  pluginEnvironment,
+  type TraceContext,
+} from './plugin-environment.ts';
 export type { ChainRun, PluginExec, PluginOutput, PluginRun } from './plugin-exec.ts';
 export { type PluginTable, type SystemPluginHostOptions, systemPluginHost } from './plugin-host.ts';
 export type { PluginVersions, UnknownVersions } from './plugin-versions.ts';

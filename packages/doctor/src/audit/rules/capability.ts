@@ -2,26 +2,9 @@
 import { closest } from '@heddle/cni';
 import { type AuditRule, networkRule, partRule } from '../audit-rule.ts';
 import { KNOWN_PLUGINS } from '../known/known-plugins.ts';
+import { SENT_BY } from '../known/sent-capabilities.ts';
 import { member, type Network, nameOf, type PluginPart } from '../model/network.ts';
-import { RUNTIME_NAMES, RUNTIME_TITLES, type RuntimeName } from '../model/selection.ts';
-
-/** What each runtime passes, by its own code. Multus passes to its delegates what it finds in annotations. */
-const SENT: Readonly<Record<RuntimeName, readonly string[]>> = {
-  containerd: ['portMappings', 'bandwidth', 'dns', 'io.kubernetes.cri.pod-annotations', 'cgroupPath'],
-  crio: [
-    'portMappings',
-    'bandwidth',
-    'io.kubernetes.cri.pod-annotations',
-    'ipRanges',
-    'mac',
-    'ips',
-    'infinibandGUID',
-    'cgroupPath',
-    'dns',
-    'aliases',
-  ],
-  podman: ['portMappings', 'ips', 'aliases'],
-};
+import { RUNTIME_NAMES, RUNTIME_TITLES } from '../model/selection.ts';
 
 const BY_MULTUS: readonly string[] = [
   'mac',
@@ -36,7 +19,7 @@ const BY_MULTUS: readonly string[] = [
 /** Capabilities that the conventions name, or that a known plugin takes. */
 const CAPABILITIES: readonly string[] = [
   ...new Set([
-    ...RUNTIME_NAMES.flatMap((name) => SENT[name]),
+    ...RUNTIME_NAMES.flatMap((name) => SENT_BY[name]),
     ...BY_MULTUS,
     ...[...KNOWN_PLUGINS.values()].flatMap(({ capabilities = [] }) => capabilities),
   ]),
@@ -139,7 +122,7 @@ const neverSent = partRule({
   *check({ document, path, capabilities }, { startedBy }, { options: { against } }) {
     if (against === undefined || startedBy !== undefined) return;
     for (const name of capabilities) {
-      if (SENT[against].includes(name) || !CAPABILITIES.includes(name)) continue;
+      if (SENT_BY[against].includes(name) || !CAPABILITIES.includes(name)) continue;
       yield {
         place: document.keyPlace([...path, 'capabilities', name]),
         what: `${RUNTIME_TITLES[against]} never passes ${name}`,

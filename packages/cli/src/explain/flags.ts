@@ -1,0 +1,81 @@
+/** The flags of `heddle explain`. */
+import { isJsonObject, type JsonObject, parseCniArgs, parseJson } from '@heddle/cni';
+import { VIEWPOINTS, type Viewpoint } from '@heddle/doctor';
+import type { CommonFlags } from '../command.ts';
+
+/** See the file's comment. */
+export interface ExplainFlags extends CommonFlags {
+  readonly against?: Viewpoint | undefined;
+  readonly netns?: string | undefined;
+  readonly ifname?: string | undefined;
+  readonly containerId?: string | undefined;
+  readonly args?: ReturnType<typeof parseCniArgs> | undefined;
+  readonly cap?: JsonObject | undefined;
+  readonly cacheDir?: string | undefined;
+}
+
+/** How they are declared. */
+export const EXPLAIN_FLAGS = {
+  against: {
+    kind: 'parsed',
+    parse: viewpointOf,
+    brief: `whose ADD it is: ${VIEWPOINTS.join(', ')} (default heddle)`,
+    placeholder: 'runtime',
+    optional: true,
+  },
+  netns: {
+    kind: 'parsed',
+    parse: String,
+    brief: 'network namespace of the container: a path, or a name that `ip netns` knows',
+    placeholder: 'netns',
+    optional: true,
+  },
+  ifname: {
+    kind: 'parsed',
+    parse: String,
+    brief: "the interface's name (default: CNI_IFNAME, else eth0)",
+    placeholder: 'name',
+    optional: true,
+  },
+  containerId: {
+    kind: 'parsed',
+    parse: String,
+    brief: "the container's ID",
+    placeholder: 'id',
+    optional: true,
+  },
+  args: {
+    kind: 'parsed',
+    parse: parseCniArgs,
+    brief: 'CNI_ARGS, as KEY=value;… (default: CNI_ARGS, else what the runtime sends)',
+    placeholder: 'pairs',
+    optional: true,
+  },
+  cap: {
+    kind: 'parsed',
+    parse: capabilityArgs,
+    brief: 'capability arguments, a JSON object (default: CAP_ARGS)',
+    placeholder: 'json',
+    optional: true,
+  },
+  cacheDir: {
+    kind: 'parsed',
+    parse: String,
+    brief: "the runtime's cache (default /var/lib/cni)",
+    placeholder: 'dir',
+    optional: true,
+  },
+} as const;
+
+function viewpointOf(text: string): Viewpoint {
+  const plain = text === 'cri-o' ? 'crio' : text;
+  const found = VIEWPOINTS.find((name) => name === plain);
+  if (found === undefined) throw new SyntaxError(`a runtime is one of ${VIEWPOINTS.join(', ')}`);
+  return found;
+}
+
+function capabilityArgs(text: string): JsonObject {
+  const value = parseJson(text, { what: 'read --cap' });
+  if (!isJsonObject(value)) throw new SyntaxError('capability arguments are a JSON object');
+  return value;
+}
