@@ -22,6 +22,8 @@ export interface Places {
   readonly configDir: string;
   /** Plugins, unless CNI_PATH says otherwise. */
   readonly pluginDir: string;
+  /** Where runtimes look for plugins besides, by their own defaults. */
+  readonly otherPluginDirs: readonly string[];
   /** The runtime's cache, unless `--cache-dir` says otherwise. */
   readonly cacheDir: string;
   /** The runtime's locks. */
@@ -70,6 +72,7 @@ export interface Surroundings {
 export const DEFAULT_PLACES: Omit<Places, 'programDirs' | 'command'> = {
   configDir: '/etc/cni/net.d',
   pluginDir: '/opt/cni/bin',
+  otherPluginDirs: ['/usr/libexec/cni', '/usr/lib/cni', '/usr/local/libexec/cni', '/usr/local/lib/cni'],
   cacheDir: '/var/lib/cni',
   lockDir: '/run/heddle/locks',
   markDir: '/run/heddle/adding',

@@ -1,6 +1,6 @@
 /** `heddle audit` as it is typed: what it prints, how it ends, what it changes. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { CliLab } from '../testing/cli-lab.ts';
@@ -181,10 +181,36 @@ describe('this node', () => {
     assert.match(lab.calls().join('\n'), /^bridge VERSION/);
   });
 
+  test('has its plugins wherever runtimes look for them', async () => {
+    using lab = new CliLab();
+    lab.write('net.d/10-pods.conflist', {
+      ...GOOD,
+      plugins: [{ type: 'bridge' }, { type: 'tuning' }, { type: 'sbr' }],
+    });
+    for (const [directory, type] of [
+      ['other-bin', 'bridge'],
+      ['crio', 'tuning'],
+    ] as const) {
+      mkdirSync(join(lab.root, directory), { recursive: true });
+      lab.write(
+        `${directory}/${type}`,
+        `#!/bin/sh\necho '{"cniVersion":"1.0.0","supportedVersions":["1.0.0"]}'\n`,
+      );
+      chmodSync(join(lab.root, directory, type), 0o755);
+    }
+    lab.write('config.toml', `bin_dirs = ["${lab.root}/crio"]\n`);
+    assert.match((await lab.run(['audit'])).stdout, /error 1:\d+ sbr is not installed/);
+    const only = await lab.run(['audit'], { CNI_PATH: lab.places.pluginDir });
+    assert.match(only.stdout, /bridge, tuning, sbr are not installed/);
+  });
+
   test('is not looked at for files of somewhere else', async () => {
     using lab = labWith(GOOD);
     assert.equal((await lab.run(['audit', 'repo'])).exitCode, 0);
-    assert.match((await lab.run(['audit', 'repo', '--node'])).stdout, /bridge is not installed/);
+    assert.match(
+      (await lab.run(['audit', 'repo', '--node'])).stdout,
+      /bridge, host-local, portmap are not installed/,
+    );
     assert.equal(readFileSync(join(lab.root, 'repo/10-pods.conflist'), 'utf8'), JSON.stringify(GOOD));
   });
 });

@@ -14,12 +14,13 @@ import {
 import { AUDIT_FLAGS, type AuditFlags } from '../audit/flags.ts';
 import { readHostFacts } from '../audit/host-facts.ts';
 import { readInstalled } from '../audit/installed-plugins.ts';
+import { pluginDirectories } from '../audit/plugin-directories.ts';
 import { formatOf, printReport, reportOf } from '../audit/print-findings.ts';
 import { printRules } from '../audit/rule-list.ts';
 import { type Cli, defineCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { CommandError } from '../output/report-error.ts';
-import { configDir, pluginPath } from '../request/environment.ts';
+import { configDir } from '../request/environment.ts';
 import { runtimeOf } from '../request/runtime.ts';
 
 /** `heddle audit`. */
@@ -106,7 +107,9 @@ async function requestOf(cli: Cli, flags: AuditFlags, paths: readonly string[]):
   const request: AuditRequest = { paths: named, files: nodeFiles, options };
   if (!isNode) return request;
   using host = cli.openHost();
-  const installed = await readInstalled(runtimeOf(cli, {}), pluginPath(cli), typesOf(request));
+  const directories = pluginDirectories(cli);
+  const runtime = runtimeOf({ ...cli, env: { ...cli.env, CNI_PATH: directories.join(':') } }, {});
+  const installed = await readInstalled(runtime, directories, typesOf(request));
   return { ...request, host: await readHostFacts(host), installed };
 }
 

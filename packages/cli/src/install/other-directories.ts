@@ -34,19 +34,41 @@ const SETTINGS: readonly (readonly [name: string, which: keyof InstalledTo])[] =
 function settingsIn(text: string, to: InstalledTo): readonly string[] {
   return SETTINGS.flatMap(([name, which]) => {
     const right = to[which];
-    const setting = new RegExp(`^[ \\t]*${name}[ \\t]*=[ \\t]*(\\[[^\\]]*\\]|"[^"\\n]*"|'[^'\\n]*')`, 'm');
-    const found = setting.exec(text);
-    const value = found?.[1] ?? '';
-    const named = [...value.matchAll(/"([^"]*)"|'([^']*)'/g)].map(
-      ([, double, single]) => double ?? single ?? '',
-    );
-    // An empty text stands for the runtime's default.
-    if (found === null || right === undefined || named.join('') === '') return [];
-    if (named.map(trimmed).includes(trimmed(right))) return [];
-    const line = text.slice(0, found.index).split('\n').length;
-    const wanted = value.startsWith('[') ? `["${right}"]` : `"${right}"`;
-    return [`${line}: ${name} leads elsewhere, to ${named.join(', ')}; make it ${wanted}`];
+    const found = settingOf(text, name);
+    if (found === undefined || right === undefined) return [];
+    if (found.named.map(trimmed).includes(trimmed(right))) return [];
+    const wanted = found.isList ? `["${right}"]` : `"${right}"`;
+    return [`${found.line}: ${name} leads elsewhere, to ${found.named.join(', ')}; make it ${wanted}`];
   });
+}
+
+/** The directories of plugins that these files name; those that cannot be read are passed over. */
+export function namedPluginDirectories(files: readonly string[]): readonly string[] {
+  return files.flatMap((path) => {
+    const text = readIfThere(path) ?? '';
+    return SETTINGS.flatMap(([name, which]) =>
+      which === 'pluginDir' ? (settingOf(text, name)?.named ?? []) : [],
+    );
+  });
+}
+
+interface Setting {
+  readonly line: number;
+  readonly isList: boolean;
+  readonly named: readonly string[];
+}
+
+/** A setting of a TOML file that names directories. */
+function settingOf(text: string, name: string): Setting | undefined {
+  const setting = new RegExp(`^[ \\t]*${name}[ \\t]*=[ \\t]*(\\[[^\\]]*\\]|"[^"\\n]*"|'[^'\\n]*')`, 'm');
+  const found = setting.exec(text);
+  const value = found?.[1] ?? '';
+  const named = [...value.matchAll(/"([^"]*)"|'([^']*)'/g)].map(
+    ([, double, single]) => double ?? single ?? '',
+  );
+  // An empty text stands for the runtime's default.
+  if (found === null || named.join('') === '') return undefined;
+  return { line: text.slice(0, found.index).split('\n').length, isList: value.startsWith('['), named };
 }
 
 function trimmed(path: string): string {

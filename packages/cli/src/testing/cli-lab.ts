@@ -40,6 +40,7 @@ export class CliLab implements Disposable {
     this.places = {
       configDir: at('net.d'),
       pluginDir: at('bin'),
+      otherPluginDirs: [at('other-bin')],
       cacheDir: at('cache'),
       lockDir: at('locks'),
       markDir: at('marks'),

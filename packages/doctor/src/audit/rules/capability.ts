@@ -92,6 +92,8 @@ const undeclared = partRule({
     const needed = type === undefined ? undefined : WAITING[type];
     if (needed === undefined || capabilities.includes(needed.capability)) return;
     if (needed.members.some((name) => member(raw, name) !== undefined)) return;
+    // A misspelled one is told of as such.
+    if (capabilities.some((name) => closest(name, [needed.capability]) !== undefined)) return;
     const declared = member(raw, 'capabilities')?.[1];
     const isOff = typeof declared === 'object' && declared !== null && needed.capability in declared;
     yield {

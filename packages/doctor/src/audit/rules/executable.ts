@@ -1,8 +1,8 @@
 /** The executables that configurations name. */
 import { closest } from '@heddle/cni';
-import { type AuditRule, partRule } from '../audit-rule.ts';
+import { type AuditRule, networkRule, partRule } from '../audit-rule.ts';
 import { KNOWN_PLUGINS } from '../known/known-plugins.ts';
-import { nameOf, type textMember } from '../model/network.ts';
+import { nameOf, type PluginPart, type textMember } from '../model/network.ts';
 
 const misspelledType = partRule({
   id: 'chain/misspelled-type',
@@ -10,61 +10,82 @@ const misspelledType = partRule({
   severity: 'warning',
   explains:
     'The type is unknown here, and all but equal to a known one. Other plugins may have any name: one that is installed is not told of.',
-  *check({ document, path, ipamPath, type, known, ipamType }, _network, { installed }) {
+  *check({ document, path, ipamPath, type = '', ipamType = '' }, _network, { installed }) {
     const looks = [
-      { name: known === undefined ? type : undefined, at: [...path, 'type'], of: () => true },
-      {
-        ...{
-          name: ipamType !== undefined && KNOWN_PLUGINS.get(ipamType) === undefined ? ipamType : undefined,
-        },
-        ...{ at: [...ipamPath, 'type'], of: (each: string) => KNOWN_PLUGINS.get(each)?.role === 'ipam' },
-      },
+      { name: type, at: [...path, 'type'], meant: meantBy(type) },
+      { name: ipamType, at: [...ipamPath, 'type'], meant: meantBy(ipamType, isIpam) },
     ];
-    for (const { name, at, of } of looks) {
-      if (name === undefined || name.length < 3 || installed?.find(name).path !== undefined) continue;
-      const meant = closest(name, [...KNOWN_PLUGINS.keys()].filter(of));
-      if (meant === undefined) continue;
+    for (const { name, at, meant } of looks) {
+      if (meant === undefined || installed?.find(name).path !== undefined) continue;
       yield {
+        ...(installed !== undefined && { severity: 'error' as const }),
         place: document.place(at),
-        what: `there is no well-known plugin "${name}"; did you mean "${meant}"?`,
-        consequence: `Every attachment fails: "failed to find plugin", unless an executable has that name.`,
+        what: `there is no ${installed === undefined ? 'well-known ' : ''}plugin "${name}"; did you mean "${meant}"?`,
+        consequence: `Every attachment fails: failed to find plugin "${name}"${installed === undefined ? ', unless an executable has that name' : ''}.`,
         remedy: `Write "${meant}", or install ${name}.`,
       };
     }
   },
 });
 
-const notInstalled = partRule({
+function isIpam(type: string): boolean {
+  return KNOWN_PLUGINS.get(type)?.role === 'ipam';
+}
+
+const notInstalled = networkRule({
   id: 'chain/plugin-not-installed',
   title: 'A plugin that is not installed',
   severity: 'error',
   explains:
     'The executable of a `type`, or of an `ipam.type`, is in none of the plugin directories, or what is there cannot be started: a broken link, a directory, a file without the right to be executed, a program for another processor. Looked at only on the machine itself.',
-  *check({ document, path, ipamPath, type = '', ipamType, known, raw }, network, { installed }) {
+  *check(network, { installed }) {
     if (installed === undefined) return;
-    const delegate = known?.type === 'flannel' ? flannelDelegates(raw) : [];
-    const needed = [
-      { name: type, at: [...path, 'type'] },
-      ...(ipamType === undefined || known?.addresses === 'own'
-        ? []
-        : [{ name: ipamType, at: [...ipamPath, 'type'] }]),
-      ...delegate.map((name) => ({ name, at: path })),
-    ];
-    for (const { name, at } of needed) {
-      if (name === '' || name.includes('/')) continue;
-      const { path: binary, obstacles } = installed.find(name);
-      if (binary !== undefined) continue;
+    const lacking = [...new Map(network.parts.flatMap(neededBy).map((need) => [need.name, need])).values()]
+      .map((need) => ({ ...need, ...installed.find(need.name) }))
+      .filter(({ name, path }) => path === undefined && meantBy(name) === undefined);
+    const where = installed.directories.join(' or ');
+    const consequence = (name: string) =>
+      `Every attachment to ${nameOf(network)} fails: failed to find plugin "${name}".`;
+    for (const { name, place, obstacles } of lacking) {
+      const [first, ...others] = obstacles;
+      if (first === undefined) continue;
       yield {
-        place: document.place(at),
-        what:
-          obstacles.length > 0 ? `${name} cannot be started: ${obstacles[0]}` : `${name} is not installed`,
-        consequence: `Every attachment to ${nameOf(network)} fails: failed to find plugin "${name}" in path [${installed.directories.join(' ')}].`,
-        remedy: `Install ${name} in ${installed.directories.join(' or ')}, or tell the runtime where it is.`,
-        evidence: obstacles.slice(1),
+        place: place(),
+        what: `${name} cannot be started: ${first}`,
+        consequence: consequence(name),
+        remedy: `Install ${name} again.`,
+        evidence: others,
       };
     }
+    const absent = lacking.filter(({ obstacles }) => obstacles.length === 0);
+    const [first] = absent;
+    if (first === undefined) return;
+    const names = absent.map(({ name }) => name).join(', ');
+    yield {
+      place: first.place(),
+      what: `${names} ${absent.length === 1 ? 'is' : 'are'} not installed`,
+      consequence: consequence(first.name),
+      remedy: `Install ${names}, or tell the runtime where ${absent.length === 1 ? 'it is' : 'they are'}.`,
+      evidence: [`looked for in ${where === '' ? 'no directory' : where}`],
+    };
   },
 });
+
+/** The executables that a plugin of a chain needs, itself the first. */
+function neededBy({ document, path, ipamPath, type = '', ipamType, known, raw }: PluginPart) {
+  const own = { name: type, place: () => document.place([...path, 'type']) };
+  const isAsked = ipamType !== undefined && known?.addresses !== 'own';
+  const ipam = isAsked ? [{ name: ipamType, place: () => document.place([...ipamPath, 'type']) }] : [];
+  const started = known?.type === 'flannel' ? flannelDelegates(raw) : [];
+  const all = [own, ...ipam, ...started.map((name) => ({ name, place: own.place }))];
+  return all.filter(({ name }) => name !== '' && !name.includes('/'));
+}
+
+/** The known type that a misspelled one stands for. */
+function meantBy(name: string, fits: (type: string) => boolean = () => true): string | undefined {
+  if (name.length < 3 || KNOWN_PLUGINS.has(name)) return undefined;
+  return closest(name, [...KNOWN_PLUGINS.keys()].filter(fits));
+}
 
 const obstacle = partRule({
   id: 'chain/plugin-passed-over',

@@ -119,16 +119,23 @@ const nothingChosen = subjectRule({
   title: 'A directory without any usable network',
   severity: 'error',
   explains:
-    'There are configurations, but none that a runtime can use. The node stays NotReady ("cni plugin not initialized"), and Pods in ContainerCreating.',
+    'There is no configuration, or none that a runtime can use. The node stays NotReady ("cni plugin not initialized"), and Pods in ContainerCreating.',
   *check({ directories }) {
     for (const directory of directories) {
       const configs = directory.files.filter(({ role }) => role !== 'other');
-      if (configs.length === 0 || configs.some(isLoadable)) continue;
+      if (directory.unreadable !== undefined || configs.some(isLoadable)) continue;
       yield {
+        ...(configs.length === 0 && { severity: 'warning' as const }),
         place: { file: directory.path },
-        what: 'no file of the directory has a network that can be used',
+        what:
+          configs.length === 0
+            ? 'there is no configuration in the directory'
+            : 'no file of the directory has a network that can be used',
         consequence: 'The node stays NotReady: "cni plugin not initialized".',
-        remedy: 'Mend the files; what is wrong with each is told beside.',
+        remedy:
+          configs.length === 0
+            ? 'Install a network, or its agent that writes one.'
+            : 'Mend the files; what is wrong with each is told beside.',
       };
     }
   },
