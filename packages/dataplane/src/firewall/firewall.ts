@@ -224,7 +224,7 @@ async function removeFromNftables(
     const present = await readOwners(host);
     addresses = freed(unwanted, present, records);
     const left = present.filter(({ element }) => gone.has(elementText(element)));
-    return [...refuseChanges(addresses), ...(andRecords ? disownChanges(left) : [])];
+    return [...(await refuseChanges(host, addresses)), ...(andRecords ? disownChanges(left) : [])];
   });
 }
 

@@ -24,7 +24,7 @@ import {
   chain,
   concat,
   ct,
-  destroy,
+  delete_,
   drop,
   element,
   flush,
@@ -57,13 +57,19 @@ export async function acceptChanges(
   return [
     ...((await hasFirewall(host)) ? [] : structure()),
     ...addresses.map((addr) => add(podElement(addr))),
-    ...(isolation === undefined ? [] : isolate(isolation)),
+    ...(isolation === undefined ? [] : await isolate(host, isolation)),
   ];
 }
 
-/** The changes that no longer accept addresses. */
-export function refuseChanges(addresses: readonly Addr[]): readonly NftChange[] {
-  return addresses.map((addr) => destroy(podElement(addr)));
+/**
+ * The changes that no longer accept addresses, as far as they are accepted: a transaction that the kernel refuses costs
+ * it a grace period of RCU, some ten milliseconds.
+ */
+export function refuseChanges(
+  host: KernelSession,
+  addresses: readonly Addr[],
+): Promise<readonly NftChange[]> {
+  return deletionsOf(host, addresses.map(podElement));
 }
 
 /** What is missing, in words. */
@@ -132,9 +138,22 @@ function rules(): readonly NftRule[] {
   ];
 }
 
-function isolate({ bridge, within }: Isolation): readonly NftChange[] {
+async function isolate(host: KernelSession, { bridge, within }: Isolation): Promise<readonly NftChange[]> {
   const pair = withinElement(bridge);
-  return [add(isolatedElement(bridge)), within === 'allowed' ? add(pair) : destroy(pair)];
+  const inside = within === 'allowed' ? [add(pair)] : await deletionsOf(host, [pair]);
+  return [add(isolatedElement(bridge)), ...inside];
+}
+
+/** The deletions of those elements that are there. */
+async function deletionsOf(
+  { nft }: KernelSession,
+  elements: readonly NftElement[],
+): Promise<readonly NftChange[]> {
+  const changes: NftChange[] = [];
+  for (const each of elements) {
+    if ((await nft.findElement(each)) !== undefined) changes.push(delete_(each));
+  }
+  return changes;
 }
 
 function isolationElements({ bridge, within }: Isolation): readonly NftElement[] {

@@ -29,6 +29,8 @@ export interface LinkSpecBase {
   readonly netns?: NetnsTarget | undefined;
   readonly group?: number | undefined;
   readonly txQueueLength?: number | undefined;
+  /** How many queues it has, for sending and for receiving; the kernel's choice when left out. */
+  readonly queues?: number | undefined;
 }
 
 /** The other end of a veth pair. The kernel cannot set it up in the message that makes it. */
@@ -39,6 +41,7 @@ export interface VethPeer {
   /** The namespace in which it is made; the session's own without, wherever the first end is. */
   readonly netns?: NetnsTarget | undefined;
   readonly group?: number | undefined;
+  readonly queues?: number | undefined;
 }
 
 /** What a new link of one kind is given. */
@@ -152,6 +155,8 @@ function commonOf(spec: Omit<LinkSpecBase, 'name'>): NonNullable<LinkRequest['at
     address: spec.mac?.toBytes(),
     mtu: spec.mtu,
     txqlen: spec.txQueueLength,
+    txQueues: spec.queues,
+    rxQueues: spec.queues,
     group: spec.group,
     netnsFd: spec.netns?.number,
   };

@@ -83,7 +83,8 @@ async function makePair(
         mac: randomMac(random),
         master,
         ...size,
-        peer: { name: ifName, netns: container.handle, mac, ...size },
+        ...QUEUES,
+        peer: { name: ifName, netns: container.handle, mac, ...size, ...QUEUES },
       });
     } catch (error) {
       if (!NetlinkError.is(error, 'EEXIST')) throw error;
@@ -122,3 +123,9 @@ function taken(ifName: string, hostName: string, cause?: unknown): CniError {
 }
 
 const ATTEMPTS = 10;
+
+/**
+ * An end uses one queue. Of itself the kernel makes as many as there are processors and takes all but one out of use
+ * again, each time after a grace period of RCU: most of what making a pair costs.
+ */
+const QUEUES = { queues: 1 } as const;
