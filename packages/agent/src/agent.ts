@@ -89,7 +89,7 @@ export class Agent {
     this.#shared = {
       ...{ plugins, marks, mode },
       sessions: new SessionPool(
-        (onExchange) => openSession({ mode, onLateFailure, onExchange }),
+        (onExchange, ruleset) => openSession({ mode, onLateFailure, onExchange, ruleset }),
         this.#limits.idleSessions,
       ),
       turns: new AttachmentTurns({

@@ -1,18 +1,19 @@
 /**
  * Kernel sessions that stay open from one call to the next. Each is one call's at a time, so that no call queues behind
- * another one's slow request.
+ * another one's slow request. What they have read of the ruleset, they share.
  */
-import type { ExchangeObserver, KernelSession } from '@heddle/netlink';
+import { type ExchangeObserver, type KernelSession, NftMemory } from '@heddle/netlink';
 
 /** See the file's comment. */
 export class SessionPool implements Disposable {
-  readonly #open: (onExchange: ExchangeObserver) => KernelSession;
+  readonly #open: OpenPooled;
+  readonly #ruleset = new NftMemory();
   readonly #most: number;
   readonly #idle: Kept[] = [];
   #closed = false;
 
   /** @param most how many are kept while nobody uses them */
-  constructor(open: (onExchange: ExchangeObserver) => KernelSession, most: number) {
+  constructor(open: OpenPooled, most: number) {
     this.#open = open;
     this.#most = most;
   }
@@ -21,6 +22,8 @@ export class SessionPool implements Disposable {
   take(onExchange: ExchangeObserver): KernelSession {
     const kept = this.#idle.pop() ?? this.#new();
     kept.observer = onExchange;
+    // What was certain for another call may have been changed before this one began.
+    this.#ruleset.doubt();
     let taken = true;
     // A view of the session: all that it does, but its end.
     return Object.create(kept.session, {
@@ -41,7 +44,7 @@ export class SessionPool implements Disposable {
   #new(): Kept {
     const kept: Partial<Kept> = {};
     // What a call has begun may end after it: nobody's.
-    kept.session = this.#open(() => kept.observer?.() ?? (() => {}));
+    kept.session = this.#open(() => kept.observer?.() ?? (() => {}), this.#ruleset);
     return kept as Kept;
   }
 
@@ -51,6 +54,9 @@ export class SessionPool implements Disposable {
     else this.#idle.push(kept);
   }
 }
+
+/** Opens a session of the pool. */
+export type OpenPooled = (onExchange: ExchangeObserver, ruleset: NftMemory) => KernelSession;
 
 interface Kept {
   session: KernelSession;

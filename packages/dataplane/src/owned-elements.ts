@@ -38,10 +38,7 @@ export async function readElements(
 ): Promise<readonly OwnedElement[]> {
   const found: OwnedElement[] = [];
   for (const set of sets) {
-    for (const element of await nft.elements({ family: set.family, table: set.table, set: set.name })) {
-      const owner = parseOwnerComment(element.comment ?? '');
-      found.push({ set, element, ...(owner !== undefined && { owner }) });
-    }
+    for (const element of await nft.elementsOf(set)) found.push(owned(set, element));
   }
   return found;
 }
@@ -97,12 +94,20 @@ export async function deleteElements(
 }
 
 /** Where an element is, as one string. */
-export function keyText({ set, key }: Pick<NftElement, 'set' | 'key'>): string {
-  return `${typeof set === 'string' ? set : set.name} ${valueText(key)}`;
+export function keyText(element: Pick<NftElement, 'set' | 'key'>): string {
+  return once(
+    KEY_TEXTS,
+    element,
+    ({ set, key }) => `${typeof set === 'string' ? set : set.name} ${valueText(key)}`,
+  );
 }
 
 /** All that an element says, as one string: equal for equal elements. */
-export function elementText(each: NftElement): string {
+export function elementText(element: NftElement): string {
+  return once(TEXTS, element, textOf);
+}
+
+function textOf(each: NftElement): string {
   const { data, comment } = each;
   if (typeof data === 'object' && 'kind' in data) return `${keyText(each)} ${data.verdict} ${comment}`;
   return `${keyText(each)}${data === undefined ? '' : ` : ${valueText(data)}`} ${comment}`;
@@ -150,6 +155,8 @@ export async function commitPlanned(
   for (let attempt = 1; ; attempt++) {
     const isBlind = beginsBlind && attempt === 1;
     using _lock = isBlind ? undefined : await lockRules();
+    // What was known before the lock was there may be so no more.
+    if (!isBlind) await nft.generation();
     const changes = await plan(isBlind);
     if (changes.length === 0) return;
     try {
@@ -176,4 +183,31 @@ function valueText(value: KeyValue): string {
 export function targetOf({ data }: NftElement): Addr | undefined {
   const [addr] = Array.isArray(data) ? (data as readonly unknown[]) : [data];
   return addr instanceof Addr ? addr : undefined;
+}
+
+/** An element with its owner. The same element gives the same: of thousands that are remembered, one may be new. */
+function owned(set: NftSet, element: ListedElement): OwnedElement {
+  const known = OWNED.get(element);
+  if (known !== undefined) return known;
+  const owner = parseOwnerComment(element.comment ?? '');
+  const made: OwnedElement = { set, element, ...(owner !== undefined && { owner }) };
+  OWNED.set(element, made);
+  return made;
+}
+
+const OWNED = new WeakMap<ListedElement, OwnedElement>();
+const KEY_TEXTS = new WeakMap<object, string>();
+const TEXTS = new WeakMap<object, string>();
+
+/** What a function of an object gave for that object before, or gives now. */
+function once<T extends object>(
+  known: WeakMap<object, string>,
+  object: T,
+  make: (object: T) => string,
+): string {
+  const before = known.get(object);
+  if (before !== undefined) return before;
+  const made = make(object);
+  known.set(object, made);
+  return made;
 }

@@ -21,6 +21,7 @@ export type { Expression, StatefulExpression } from './codec/expressions.ts';
 export { compile } from './compile.ts';
 export type { KeyType, OtherType, Scalar, TypeName } from './key-types.ts';
 export { formatKey, type KeyPart, type KeyRange, type KeyValue } from './key-values.ts';
+export { NftMemory } from './memory.ts';
 export type {
   Counts,
   ListedElement,

@@ -14,6 +14,7 @@ import { NFT_OBJECT_COUNTER, setMessage } from './codec/set.ts';
 import { tableMessage } from './codec/table.ts';
 import { describeChange } from './describe.ts';
 import { formatKey } from './key-values.ts';
+import { ALL_TABLES, type NftMemory } from './memory.ts';
 import type {
   ListedElement,
   ListedRule,
@@ -56,25 +57,65 @@ export interface CommitOptions {
  */
 export class Nft {
   readonly #client: NetlinkClient;
+  readonly #memory: NftMemory | undefined;
 
-  /** @param client a client of NETLINK_NETFILTER */
-  constructor(client: NetlinkClient) {
+  /**
+   * @param client a client of NETLINK_NETFILTER
+   * @param memory what has been read of the namespace's ruleset: lists come from there where they can
+   */
+  constructor(client: NetlinkClient, memory?: NftMemory) {
     this.#client = client;
+    this.#memory = memory;
   }
 
   /** The number of the ruleset's current generation: it changes with every transaction of anyone. */
   async generation(): Promise<number> {
+    const id = await this.#currentGeneration();
+    this.#memory?.verify(id);
+    return id;
+  }
+
+  async #currentGeneration(): Promise<number> {
     const body = encode(generationMessage, { family: 'unspec' });
     const operation = 'read the ruleset generation';
     const [reply] = await this.#client.request({ type: nftType(NFT_MSG.GETGEN), body, operation });
     return reply === undefined ? 0 : (decode(generationMessage, reply.body).attributes.id ?? 0);
   }
 
+  /** The memory, good for what is read of it before anything else is waited for. */
+  async #verifiedMemory(): Promise<NftMemory | undefined> {
+    if (this.#memory?.isVerified === false) await this.generation();
+    return this.#memory;
+  }
+
+  /** Whether what was read since the memory was verified is of one generation, and that still the current one. */
+  async #isUnchanged(): Promise<boolean> {
+    const memory = this.#memory;
+    if (memory === undefined) return false;
+    const before = memory.generation;
+    return before !== undefined && (await this.generation()) === before;
+  }
+
+  async #remembered<T>(
+    table: string,
+    what: string,
+    read: () => Promise<readonly T[]>,
+  ): Promise<readonly T[]> {
+    const memory = await this.#verifiedMemory();
+    const known = memory?.list(table, what);
+    if (known !== undefined) return known as readonly T[];
+    const found = await read();
+    if (await this.#isUnchanged()) memory?.keepList(table, what, found);
+    return found;
+  }
+
   /** All tables, or those of a family. */
   async tables(family?: NftFamily): Promise<readonly NftTable[]> {
     const body = encode(tableMessage, { family: family ?? 'unspec' });
-    const replies = await this.#list(NFT_MSG.GETTABLE, body, 'list tables');
-    return replies.map((reply) => decodeTable(reply.body));
+    return await this.#remembered(ALL_TABLES, `tables ${family}`, async () => {
+      const replies = await this.#list(NFT_MSG.GETTABLE, body, 'list tables');
+      return replies.map((reply) => decodeTable(reply.body));
+    });
   }
 
   /** The chains of a table; none when there is no such table. */
@@ -101,8 +142,10 @@ export class Nft {
     const { family, table, chain } = where;
     const body = encode(ruleMessage, { family, attributes: { table, chain } });
     const operation = `list rules of ${family} ${table}${chain === undefined ? '' : ` ${chain}`}`;
-    const replies = await this.#list(NFT_MSG.GETRULE, body, operation);
-    return replies.map((reply) => decodeRule(reply.body));
+    return await this.#remembered(`${family} ${table}`, `rules ${chain}`, async () => {
+      const replies = await this.#list(NFT_MSG.GETRULE, body, operation);
+      return replies.map((reply) => decodeRule(reply.body));
+    });
   }
 
   /** The sets and maps of a table; none when there is no such table. */
@@ -136,6 +179,20 @@ export class Nft {
         return elementsOf(declared, decodeItems(replies.map((reply) => reply.body)));
       }
     }
+  }
+
+  /** The elements of a set whose declaration is known; none when there is no such set. Saves asking for that. */
+  async elementsOf(set: NftSet): Promise<readonly ListedElement[]> {
+    const { family, table, name } = set;
+    const memory = await this.#verifiedMemory();
+    const known = memory?.elements(set);
+    if (known !== undefined) return known;
+    const body = encode(elementsMessage, { family, attributes: { table, set: name } });
+    const operation = `list elements of ${family} ${table} ${name}`;
+    const replies = await this.#list(NFT_MSG.GETSETELEM, body, operation);
+    const found = elementsOf(set, decodeItems(replies.map((reply) => reply.body)));
+    if (await this.#isUnchanged()) memory?.keepElements(set, found);
+    return found;
   }
 
   /**
@@ -181,8 +238,10 @@ export class Nft {
       const messages = await this.#plan(wanted);
       try {
         await this.#client.transaction(enclosed(messages, options.generation));
+        if (this.#memory !== undefined) this.#memory.committed(wanted, await this.#currentGeneration());
         return;
       } catch (error) {
+        this.#memory?.forget();
         if (!(error instanceof NetlinkError)) throw error;
         const refused = messages.find((message) => message.operation === error.operation);
         const absent = error.errno === 'ENOENT' ? await this.#absent(wanted, refused) : [];

@@ -14,6 +14,7 @@ import { deleteAnnounced } from '../link/announced-deletion.ts';
 import { Links } from '../link/links.ts';
 import { type DeleteLink, Rtnetlink } from '../link/rtnetlink.ts';
 import { Neighbours } from '../neighbour/neighbours.ts';
+import type { NftMemory } from '../nft/memory.ts';
 import type { Nft } from '../nft/nft.ts';
 import { Routes } from '../route/routes.ts';
 import { Rules } from '../rule/rules.ts';
@@ -98,6 +99,8 @@ export interface SessionOptions {
   readonly onLateFailure?: ((error: unknown) => void) | undefined;
   /** Told of every exchange with the kernel. */
   readonly onExchange?: ExchangeObserver | undefined;
+  /** What sessions of the same namespace have read of its ruleset; what is there is not read again. */
+  readonly ruleset?: NftMemory | undefined;
 }
 
 /**
@@ -108,7 +111,7 @@ export interface SessionOptions {
  * for (const link of await session.links.list()) console.log(link.index, link.name);
  */
 export function openSession(options: SessionOptions = {}): KernelSession {
-  const { netns, mode = 'threaded', onLateFailure, onExchange } = options;
+  const { netns, mode = 'threaded', onLateFailure, onExchange, ruleset } = options;
   let own: NetnsHandle | undefined;
   const transport = (protocol: number) =>
     observed(new SocketTransport({ protocol, netns, mode }), onExchange);
@@ -128,6 +131,7 @@ export function openSession(options: SessionOptions = {}): KernelSession {
       deleteLink: (message: Message) =>
         observing(onExchange, () => deleteAnnounced(message, { netns, onLateFailure })),
     }),
+    ruleset,
     close: () => own?.close(),
   });
 }
@@ -145,6 +149,8 @@ export interface SessionPorts {
   readonly subscribe: (options: SubscribeOptions) => Subscription;
   /** How to delete a link otherwise than by a request that is waited for. */
   readonly deleteLink?: DeleteLink | undefined;
+  /** What is known of the ruleset. */
+  readonly ruleset?: NftMemory | undefined;
   /** Called when the session is disposed of, after its transports were. */
   readonly close?: (() => void) | undefined;
 }
@@ -171,7 +177,7 @@ export function sessionOver(ports: SessionPorts): KernelSession {
     qdiscs: new Qdiscs(kernel),
     classes: new TrafficClasses(kernel),
     filters: new TrafficFilters(kernel),
-    nft: deferred(async () => new (await import('../nft/nft.ts')).Nft(netfilter)),
+    nft: deferred(async () => new (await import('../nft/nft.ts')).Nft(netfilter, ports.ruleset)),
     conntrack: deferred(async () => new (await import('../conntrack/conntrack.ts')).Conntrack(netfilter)),
     sysctl: ports.sysctl,
     procNet: ports.procNet,
