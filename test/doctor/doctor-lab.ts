@@ -30,6 +30,15 @@ import { Node, Pod } from '../support/node.ts';
 import { installPlugins } from '../support/plugin-directory.ts';
 import { until } from '../support/until.ts';
 
+/**
+ * Subnets that no other test of this machine has. For the doctor looks into all namespaces: an address that is in use in
+ * any of them is not leaked.
+ */
+export const OWN = {
+  v4: `10.${100 + ((process.pid >> 8) % 100)}.${process.pid % 256}`,
+  v6: `fd46:${process.pid.toString(16).slice(-4)}:`,
+} as const;
+
 /** A pod whose namespace is mounted somewhere. */
 export class LabPod extends Pod {
   readonly #path: string;

@@ -10,7 +10,11 @@ import type { NetworkConfigList } from '@heddle/cni';
 import { type Freed, freeLeaks, type NodePorts } from '@heddle/doctor';
 import { openSession } from '@heddle/netlink';
 import { Choices } from '../support/choices.ts';
-import { DoctorLab, type LabPod } from './doctor-lab.ts';
+import { DoctorLab, type LabPod, OWN } from './doctor-lab.ts';
+
+const SUBNETS = {
+  ipam: { ranges: [[{ subnet: `${OWN.v4}.0/24` }], [{ subnet: `${OWN.v6}:/64` }]] },
+};
 
 /** As if two minutes had passed between any two steps: whatever could count as old does. */
 const LATER = 120_000;
@@ -36,21 +40,21 @@ function held(lab: DoctorLab): ReadonlyMap<string, string> {
 describe('repair', () => {
   test('frees what is left of containers that are gone, and nothing else; a second run frees nothing', async () => {
     using lab = new DoctorLab();
-    const list = lab.podnet();
+    const list = lab.podnet(SUBNETS);
     const [gone] = [await lab.attach(list, 'gone'), await lab.attach(list, 'alive')];
     await lab.bury(gone);
     const dry = await repair(lab, {}, { dryRun: true });
-    assert.deepEqual(dry.freed.map(({ addr }) => addr).toSorted(), ['10.45.0.2', 'fd45::2']);
+    assert.deepEqual(dry.freed.map(({ addr }) => addr).toSorted(), [`${OWN.v4}.2`, `${OWN.v6}:2`]);
     assert.deepEqual([...new Set(held(lab).values())].toSorted(), ['alive', 'gone']);
     const { freed } = await repair(lab);
-    assert.deepEqual(freed.map(({ addr }) => addr).toSorted(), ['10.45.0.2', 'fd45::2']);
+    assert.deepEqual(freed.map(({ addr }) => addr).toSorted(), [`${OWN.v4}.2`, `${OWN.v6}:2`]);
     assert.deepEqual([...held(lab).values()], ['alive', 'alive']);
     assert.deepEqual(await repair(lab), { freed: [], spared: [] });
   });
 
   test('spares what is young, and what a namespace has although no cache knows it', async () => {
     using lab = new DoctorLab();
-    const list = lab.podnet();
+    const list = lab.podnet(SUBNETS);
     const pod = await lab.attach(list, 'c1');
     rmSync(lab.cacheDir, { recursive: true });
     assert.deepEqual((await repair(lab)).freed, [], 'the address is in use');
@@ -61,7 +65,7 @@ describe('repair', () => {
 
   test('spares an address that is taken anew between the looks, or before the lock is had', async () => {
     using lab = new DoctorLab();
-    const list = lab.podnet();
+    const list = lab.podnet(SUBNETS);
     await lab.bury(await lab.attach(list, 'c1'));
     let looks = 0;
     const { freed, spared } = await repair(lab, {
@@ -70,17 +74,17 @@ describe('repair', () => {
         looks++;
         const directory = join(lab.reservationDir, 'podnet');
         const then = new Date(Date.now() + 1);
-        utimesSync(join(directory, '10.45.0.2'), then, then);
+        utimesSync(join(directory, `${OWN.v4}.2`), then, then);
       },
     });
     assert.equal(looks, 1);
     assert.deepEqual(
       freed.map(({ addr }) => addr),
-      ['fd45::2'],
+      [`${OWN.v6}:2`],
     );
     assert.deepEqual(
       spared.map(({ reservation }) => reservation.addr),
-      ['10.45.0.2'],
+      [`${OWN.v4}.2`],
     );
   });
 });
@@ -98,7 +102,9 @@ class Life {
 
   constructor(lab: DoctorLab, seed: number) {
     this.#lab = lab;
-    this.#list = lab.podnet({ ipam: { ranges: [[{ subnet: '10.45.0.0/28' }], [{ subnet: 'fd45::/124' }]] } });
+    this.#list = lab.podnet({
+      ipam: { ranges: [[{ subnet: `${OWN.v4}.0/28` }], [{ subnet: `${OWN.v6}:/124` }]] },
+    });
     this.#choices = new Choices(seed);
   }
 

@@ -1,6 +1,7 @@
 /** Whether the holder of an address is alive. The proof that it is not must be complete: whatever is in doubt, lives. */
 import { ownerTag, tagKey } from '@heddle/cni/plugin';
 import type { CachedAttachment } from '@heddle/cni/runtime';
+import type { UsedAddresses } from './namespaces.ts';
 
 /** What speaks for a holder of an address. */
 export interface Holder {
@@ -24,8 +25,8 @@ export interface Living {
   readonly hasNetns: (path: string) => boolean;
   /** Tags of attachments whose ADD is under way, as far as plugins tell. */
   readonly adding: ReadonlySet<string>;
-  /** All addresses in all namespaces. */
-  readonly addresses: ReadonlySet<string>;
+  /** The addresses in all namespaces. */
+  readonly addresses: UsedAddresses;
 }
 
 /** Why a holder is taken for alive; `undefined` when it is proven that it is not. */

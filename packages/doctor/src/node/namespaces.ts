@@ -1,5 +1,6 @@
 /** All network namespaces of the node that anything refers to, and the addresses in them. */
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { Addr } from '@heddle/netaddr';
 import { type NetnsHandle, openNetns, readFileIn, SysError } from '@heddle/sys';
 
@@ -21,21 +22,30 @@ export function namespacePaths(more: readonly string[] = []): readonly string[] 
   return [...found.values()];
 }
 
+/** Which addresses are in use. */
+export interface UsedAddresses {
+  /** @param address in canonical text */
+  has(address: string): boolean;
+}
+
 /**
- * The addresses of the node in all its namespaces, in canonical text, read in one go without waiting: for a decision
- * that must be made under a lock.
+ * The addresses of the node in all its namespaces, read in one go without waiting: for a decision that must be made
+ * under a lock. Where a namespace could not be looked into, any address may be in use, and so all are.
  */
-export function addressesEverywhere(paths: readonly string[]): ReadonlySet<string> {
+export function addressesEverywhere(paths: readonly string[]): UsedAddresses {
   const addresses = new Set<string>();
+  let isComplete = true;
   for (const path of paths) {
     try {
       using netns = openNetns(path);
       for (const address of addressesIn(netns)) addresses.add(address);
     } catch (error) {
-      if (!SysError.is(error, 'ENOENT', 'EINVAL', 'ESRCH', 'ENOTDIR')) throw error;
+      // Also said of a process that has ended meanwhile (proc_pid_ns(5)).
+      if (SysError.is(error, 'EACCES', 'EPERM')) isComplete &&= !existsSync(dirname(dirname(path)));
+      else if (!SysError.is(error, 'ENOENT', 'EINVAL', 'ESRCH', 'ENOTDIR')) throw error;
     }
   }
-  return addresses;
+  return { has: (address) => !isComplete || addresses.has(address) };
 }
 
 /** The addresses of one namespace: proc_pid_net(5), `fib_trie` and `if_inet6`. */
