@@ -358,6 +358,42 @@ static bool find_programs(struct call *call) {
   return snprintf(call->standalone, PATH_MAX, "%.*s/" STANDALONE, directory, call->program) < PATH_MAX;
 }
 
+/*
+ * The version that VERSION is asked with, by `"cniVersion": "1.0.0"` on stdin; NULL where that does not say one, or a person
+ * at a terminal would have to type it. The text stays in `question`.
+ */
+static const char *asked_version(char *question, size_t room) {
+  size_t size = 0;
+  if (isatty(STDIN_FILENO)) return NULL;
+  for (ssize_t got; size < room - 1; size += (size_t)got) {
+    got = read(STDIN_FILENO, question + size, room - 1 - size);
+    if (got < 0 && errno == EINTR) got = 0;
+    else if (got <= 0) break;
+  }
+  question[size] = '\0';
+  char *at = strstr(question, "\"cniVersion\"");
+  if (at == NULL) return NULL;
+  at += strlen("\"cniVersion\"");
+  at += strspn(at, " \t\r\n");
+  if (*at++ != ':') return NULL;
+  at += strspn(at, " \t\r\n");
+  if (*at++ != '"') return NULL;
+  size_t length = strspn(at, "0123456789.");
+  if (length == 0 || length > 32 || at[length] != '"') return NULL;
+  at[length] = '\0';
+  return at;
+}
+
+/* The table's answer, with the version that was asked with in place of its own. */
+static int answer_version(const struct plugin *plugin) {
+  static const char before[] = "{\"cniVersion\":\"";
+  char question[4096], answer[4096];
+  const char *asked = asked_version(question, sizeof question), *rest = strchr(plugin->version + sizeof before - 1, '"');
+  int size = asked == NULL || rest == NULL ? snprintf(answer, sizeof answer, "%s", plugin->version)
+                                           : snprintf(answer, sizeof answer, "%s%s%s", before, asked, rest);
+  return write_all(STDOUT_FILENO, answer, (size_t)size) ? 0 : 1;
+}
+
 static int64_t patience(void) {
   const char *text = getenv("HEDDLE_AGENT_DEADLINE_MS");
   long long told = text == NULL ? 0 : strtoll(text, NULL, 10);
@@ -373,7 +409,7 @@ int main(int argc, char **argv) {
                       .descriptor = {-1, -1, -1}};
   const struct plugin *plugin = find_plugin(call.type);
   if (plugin != NULL && argc == 1 && *call.command == '\0') return write_all(STDERR_FILENO, plugin->about, strlen(plugin->about)) ? 0 : 1;
-  if (plugin != NULL && strcmp(call.command, "VERSION") == 0) return write_all(STDOUT_FILENO, plugin->version, strlen(plugin->version)) ? 0 : 1;
+  if (plugin != NULL && strcmp(call.command, "VERSION") == 0) return answer_version(plugin);
 
   bool found = find_programs(&call);
   /* A daemon, or a name that the agent would not know either. */

@@ -1,5 +1,5 @@
 /** The page on the conformance kit: how to use it, and its checks, made from them. */
-import { CHECKS, type Check, SUITES, suiteOf } from '@heddle/conformance';
+import { CHECKS, type Check, RUNTIME_CHECKS, SUITES, suiteOf } from '@heddle/conformance';
 
 /** `docs/conformance.md`. */
 export function conformancePage(): string {
@@ -53,7 +53,7 @@ checked too: it notes how it is called, and fails, hangs or prints garbage when 
 ### Plugins that need a daemon
 
 \`--daemon 'COMMAND'\` runs a shell command on the node for as long as checks run there. It shares the node's namespaces, and
-/run and /var/lib as the plugin sees them.
+/run and /var/lib as the plugin sees them. \`--ready PATH\` names what is there when it is ready, such as its socket.
 
 ## In continuous integration
 
@@ -77,6 +77,21 @@ nor counted, and is listed in each report, so that a plugin can take up the kit 
 Formats: \`table\` (the default), \`json\`, \`junit\`, \`markdown\`. The last line of a table, and the member \`summary\` of JSON, say
 the result in one line.
 
+## Runtimes
+
+\`heddle conformance --runtime 'COMMAND'\` checks what runs plugins: order, variables, configurations, capability arguments,
+previous results, what is remembered, and what becomes of failures. The kit brings plugins that note how they are called.
+
+COMMAND is a line for the shell. \`{verb}\` stands for \`add\`, \`del\`, \`check\`, \`gc\` or \`status\`, \`{network}\` for the network's name,
+\`{netns}\` for the path of the container's namespace, \`{ifname}\` for the interface. As with cnitool, NETCONFPATH names the
+directory of networks and CNI_PATH that of plugins; CNI_ARGS, CAP_ARGS (JSON) and CNI_IFNAME say the rest. For another
+runtime, write a script that translates.
+
+\`\`\`sh
+heddle conformance --runtime 'heddle {verb} {network} {netns}'
+heddle conformance --runtime 'cnitool {verb} {network} {netns}'
+\`\`\`
+
 ## What is not checked
 
 - Whether CNI_PATH may be missing: the specification calls it optional for ADD, and says that runtimes must always provide it.
@@ -86,16 +101,17 @@ the result in one line.
 ## The checks`;
 
 function suiteSection(suite: (typeof SUITES)[number]): string {
-  const rows = CHECKS.filter((check) => suiteOf(check) === suite).map(
-    (check) => `| \`${check.id}\` | ${cell(check.title)} | ${cell(citation(check))} |`,
-  );
+  const checks = [...CHECKS, ...RUNTIME_CHECKS];
+  const rows = checks
+    .filter((check) => suiteOf(check) === suite)
+    .map((check) => `| \`${check.id}\` | ${cell(check.title)} | ${cell(citation(check))} |`);
   return [
     `### ${suite}`,
-    ['| check | a plugin that passes | rests on |', '| --- | --- | --- |', ...rows].join('\n'),
+    ['| check | what holds | rests on |', '| --- | --- | --- |', ...rows].join('\n'),
   ].join('\n\n');
 }
 
-function citation({ cites }: Check): string {
+function citation({ cites }: Pick<Check, 'cites'>): string {
   return cites === 'beyond the spec' ? cites : `${cites.section}: “${cites.words}”`;
 }
 

@@ -163,6 +163,8 @@ test('it answers VERSION, and says what it is, without an agent and without inpu
     const version = await lab.call({ type, command: 'VERSION' });
     assert.deepEqual(JSON.parse(version.stdout), { cniVersion: '1.1.0', supportedVersions: versions });
     assert.partialDeepStrictEqual(version, { exitCode: 0, stderr: '' });
+    const older = await lab.call({ type, command: 'VERSION', stdin: '{ "cniVersion" : "0.4.0" }' });
+    assert.deepEqual(JSON.parse(older.stdout), { cniVersion: '0.4.0', supportedVersions: versions });
     const about = await lab.call({ type, command: '' });
     assert.match(
       about.stderr,

@@ -2,7 +2,7 @@
 import type { Lab } from './lab/lab.ts';
 import type { Subject } from './subject/subject.ts';
 
-/** The suites, in the order in which they run. */
+/** The suites, in the order in which they run; the last one is about runtimes, all others are about plugins. */
 export const SUITES = [
   'contract',
   'interface',
@@ -16,6 +16,7 @@ export const SUITES = [
   'concurrency',
   'leaks',
   'limits',
+  'runtime',
 ] as const;
 
 /** The name of a suite. */

@@ -11,9 +11,12 @@ export type { Invocation } from './report/reproduce.ts';
 export { summaryLine, type Tally, tally } from './report/summary.ts';
 export { outcomeLine, tableReport } from './report/table.ts';
 export {
-  type Conformance,
   type ConformanceOptions,
   checkPlugin,
   type FailureReport,
   type Outcome,
+  type PluginFacts,
+  type RunReport,
 } from './run.ts';
+export { checkRuntime, RUNTIME_CHECKS, type RuntimeConformanceOptions } from './runtime/run-runtime.ts';
+export type { RuntimeCheck } from './runtime/runtime-check.ts';

@@ -27,6 +27,8 @@ export interface ConformanceOptions {
   readonly profile?: Profile | undefined;
   /** A shell command that runs on the node for as long as the checks do, such as a daemon that the plugin talks to. */
   readonly daemon?: string | undefined;
+  /** A path, such as the daemon's socket, that is there when it is ready; without it, the kit waits for a moment. */
+  readonly ready?: string | undefined;
   /** The environment of calls, but for the protocol's own variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Told of each check when it ends. */
@@ -57,14 +59,21 @@ export interface FailureReport {
 }
 
 /** What came of a run. */
-export interface Conformance {
+export interface RunReport {
+  /** The plugin's file, or the command that calls the runtime. */
   readonly program: string;
-  readonly type: string;
-  readonly kind: Kind;
-  readonly versions: readonly string[];
   readonly outcomes: readonly Outcome[];
   /** How long all of it took. */
   readonly milliseconds: number;
+  /** What is known about a plugin. */
+  readonly plugin?: PluginFacts;
+}
+
+/** What the kit has found out about a plugin. */
+export interface PluginFacts {
+  readonly type: string;
+  readonly kind: Kind;
+  readonly versions: readonly string[];
 }
 
 /**
@@ -75,14 +84,14 @@ export interface Conformance {
  * @example
  * const { outcomes } = await checkPlugin({ program: '/opt/cni/bin/bridge', env: process.env });
  */
-export async function checkPlugin(options: ConformanceOptions): Promise<Conformance> {
+export async function checkPlugin(options: ConformanceOptions): Promise<RunReport> {
   const started = performance.now();
   const { program, env } = options;
   const surroundings = withoutProtocol(env);
   using house = House.enter([program]);
   const subject = await detect(house, { ...options, surroundings });
   const outcomes: Outcome[] = [];
-  using nodes = new Nodes({ house, subject, daemon: options.daemon, surroundings });
+  using nodes = new Nodes({ house, subject, daemon: options.daemon, ready: options.ready, surroundings });
   for (const check of chosen(options)) {
     const outcome = await runCheck(
       check,
@@ -93,7 +102,7 @@ export async function checkPlugin(options: ConformanceOptions): Promise<Conforma
     options.onOutcome?.(outcome);
   }
   const { type, kind, versions } = subject;
-  return { program, type, kind, versions, outcomes, milliseconds: performance.now() - started };
+  return { program, plugin: { type, kind, versions }, outcomes, milliseconds: performance.now() - started };
 }
 
 interface Bench {
@@ -124,11 +133,16 @@ async function runCheck(check: Check, bench: Bench, profile: Profile): Promise<O
     bench.nodes.spoil();
     // What else is thrown is a defect of the kit, and no fault of the plugin.
     if (error instanceof KitError || !(error instanceof HeddleError)) throw error;
-    return ended({ status: 'failed', failure: report(check, error, lab.calls.at(-1)) });
+    return ended({ status: 'failed', failure: failureReport(check, error, lab.calls.at(-1)) });
   }
 }
 
-function report({ cites, why }: Check, error: unknown, last: Call | undefined): FailureReport {
+/** All about a failure. @param last the call that showed it, where the error does not say */
+export function failureReport(
+  { cites, why }: Pick<Check, 'cites' | 'why'>,
+  error: unknown,
+  last: Call | undefined,
+): FailureReport {
   const sentence = cites === 'beyond the spec' ? cites : `${cites.section}: “${cites.words}”`;
   const call = error instanceof CheckFailure ? (error.call ?? last) : last;
   const common = { why, cites: sentence, ...(call !== undefined && { call }) };
@@ -137,17 +151,17 @@ function report({ cites, why }: Check, error: unknown, last: Call | undefined): 
   return { expected: 'a node and containers that can be looked at', got: String(error), ...common };
 }
 
+/** What all nodes of a run have in common. */
+type NodeFacts = Pick<Bench, 'house' | 'subject' | 'surroundings'> &
+  Pick<ConformanceOptions, 'daemon' | 'ready'>;
+
 /** A fresh node for each check; with a daemon, one for all checks of a suite as long as they pass. */
 class Nodes implements Disposable {
-  readonly #facts: Pick<Bench, 'house' | 'subject' | 'surroundings'> & {
-    readonly daemon: string | undefined;
-  };
+  readonly #facts: NodeFacts;
   #current: { readonly node: Node; readonly suite: Suite } | undefined;
   #made = 0;
 
-  constructor(
-    facts: Pick<Bench, 'house' | 'subject' | 'surroundings'> & { readonly daemon: string | undefined },
-  ) {
+  constructor(facts: NodeFacts) {
     this.#facts = facts;
   }
 
@@ -180,7 +194,8 @@ function chosen({ suites, only }: ConformanceOptions): readonly Check[] {
   );
 }
 
-function withoutProtocol(
+/** An environment without the variables of the protocol. */
+export function withoutProtocol(
   env: Readonly<Record<string, string | undefined>>,
 ): Readonly<Record<string, string>> {
   return Object.fromEntries(

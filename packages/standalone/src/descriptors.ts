@@ -1,5 +1,6 @@
 /** Whole reads and writes of descriptors that may be pipes in any mode. */
 import { readSync, writeSync } from 'node:fs';
+import { isatty } from 'node:tty';
 
 /** Reads a descriptor to its end. */
 export function readToEnd(fd: number): Uint8Array {
@@ -9,6 +10,15 @@ export function readToEnd(fd: number): Uint8Array {
     const length = patiently(() => readSync(fd, chunk));
     if (length === 0) return Buffer.concat(chunks);
     chunks.push(chunk.subarray(0, length));
+  }
+}
+
+/** What VERSION is asked with: nothing when it cannot be read, or when a person at a terminal would have to type it. */
+export function readQuestion(fd: number): string {
+  try {
+    return isatty(fd) ? '' : new TextDecoder().decode(readToEnd(fd));
+  } catch {
+    return '';
   }
 }
 

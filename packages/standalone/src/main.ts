@@ -8,7 +8,7 @@
 import { basename } from 'node:path';
 import { versionJson } from '@heddle/cni/plugin';
 import { CATALOGUE } from '@heddle/plugins/catalogue';
-import { writeBestEffort } from './descriptors.ts';
+import { readQuestion, writeBestEffort } from './descriptors.ts';
 import { end } from './end.ts';
 
 const name = basename(process.argv0);
@@ -22,7 +22,7 @@ if (name === 'dhcp' && process.argv[2] === 'daemon') {
   writeBestEffort(2, 'call it by one of these names: heddle install --dir /opt/cni/bin makes the links\n');
   process.exit(2);
 } else if (process.env['CNI_COMMAND'] === 'VERSION') {
-  end({ exitCode: 0, stdout: `${versionJson(plugin)}\n`, stderr: '' });
+  end({ exitCode: 0, stdout: `${versionJson(plugin, readQuestion(0))}\n`, stderr: '' });
 } else {
   const { serveOnce } = await import('./serve-once.ts');
   end(await serveOnce(await plugin.load()));

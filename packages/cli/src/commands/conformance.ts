@@ -1,18 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@heddle/cni';
-import type { Conformance, Kind, Profile, Suite } from '@heddle/conformance';
+import type { Kind, Outcome, Profile, RunReport, Suite } from '@heddle/conformance';
 import { type CommonFlags, defineCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { CommandError } from '../output/report-error.ts';
 
 interface ConformanceFlags extends CommonFlags {
+  readonly runtime?: string;
   readonly config?: string;
   readonly kind?: Kind;
   readonly suite?: readonly string[];
   readonly check?: readonly string[];
   readonly profile?: string;
   readonly daemon?: string;
+  readonly ready?: string;
   readonly format?: 'table' | 'json' | 'junit' | 'markdown';
   readonly list?: boolean;
 }
@@ -28,6 +30,9 @@ export const conformanceCommand = defineCommand<ConformanceFlags, [string | unde
       'machine is changed. Needs root.',
     'Plugins of the reference have configurations of the kit; others need --config. A plugin that delegates its addresses ' +
       'to "conformance-ipam", which the kit brings, is also checked for how it delegates.',
+    'With --runtime it is a runtime that is checked, by plugins that note how they are called. COMMAND is a line for the shell ' +
+      'in which {verb} stands for add, del, check, gc or status, {network} for the network, {netns} for the path of the ' +
+      'namespace and {ifname} for the interface; it gets the variables of cnitool.',
     'Ends with 1 when a check failed.',
   ],
   examples: [
@@ -40,13 +45,17 @@ export const conformanceCommand = defineCommand<ConformanceFlags, [string | unde
       command: 'heddle conformance /opt/cni/bin/bridge --suite gc --suite delegation',
       what: 'two suites only',
     },
+    {
+      command: "heddle conformance --runtime 'cnitool {verb} {network} {netns}'",
+      what: 'checks a runtime',
+    },
   ],
-  usage: '[--config file] [--suite name]... [--format format] <plugin>',
+  usage: '[--config file] [--suite name]... [--format format] <plugin>|--runtime command',
   json: `// also with --format json
 interface Output {
   program: string;
-  type: string;
-  kind: 'interface' | 'chained' | 'ipam';
+  type: string | null; // null for a runtime
+  kind: 'interface' | 'chained' | 'ipam' | null;
   versions: string[];
   summary: string;
   passed: number;
@@ -74,6 +83,13 @@ interface Output {
 }`,
   parameters: {
     flags: {
+      runtime: {
+        kind: 'parsed',
+        parse: String,
+        brief: 'the command by which a runtime is called',
+        placeholder: 'command',
+        optional: true,
+      },
       config: {
         kind: 'parsed',
         parse: String,
@@ -117,6 +133,13 @@ interface Output {
         placeholder: 'command',
         optional: true,
       },
+      ready: {
+        kind: 'parsed',
+        parse: String,
+        brief: 'a path, such as its socket, that is there when the daemon is ready',
+        placeholder: 'path',
+        optional: true,
+      },
       format: {
         kind: 'enum',
         values: ['table', 'json', 'junit', 'markdown'],
@@ -134,32 +157,38 @@ interface Output {
     // A kit that only authors of plugins use: the other commands do without it.
     const kit = await import('@heddle/conformance');
     if (flags.list === true) {
-      for (const { id, title } of kit.CHECKS) cli.stdout.write(`${id}  ${title}\n`);
+      for (const { id, title } of [...kit.CHECKS, ...kit.RUNTIME_CHECKS])
+        cli.stdout.write(`${id}  ${title}\n`);
       return undefined;
     }
-    if (plugin === undefined)
-      throw new CommandError(EXIT.USAGE, 'which plugin?', { hint: 'give the path of its file' });
     const at = (path: string) => resolve(cli.cwd, path);
-    const program = at(plugin);
     const format = flags.format ?? (flags.output === 'json' ? 'json' : 'table');
-    const styled = cli.stdout.isStyled;
-    const suites = flags.suite?.map((name) => suite(name, kit.SUITES));
-    const run = await kit.checkPlugin({
-      program,
-      config: flags.config === undefined ? undefined : configOf(at(flags.config)),
-      kind: flags.kind,
-      suites,
+    const common = {
       only: flags.check,
       profile: flags.profile === undefined ? undefined : profileOf(at(flags.profile), kit),
-      daemon: flags.daemon,
       env: cli.env,
-      onOutcome: (outcome) => {
+      onOutcome: (outcome: Outcome) => {
         if (format === 'table') cli.stderr.write(kit.outcomeLine(outcome, cli.stderr.isStyled));
       },
-    });
-    const invocation = { program: plugin, configFile: flags.config, kind: flags.kind, daemon: flags.daemon };
+    };
+    const run = await (flags.runtime === undefined
+      ? kit.checkPlugin({
+          ...common,
+          program: at(required(plugin)),
+          config: flags.config === undefined ? undefined : configOf(at(flags.config)),
+          kind: flags.kind,
+          suites: flags.suite?.map((name) => suite(name, kit.SUITES)),
+          daemon: flags.daemon,
+          ready: flags.ready,
+        })
+      : kit.checkRuntime({ ...common, template: flags.runtime }));
+    const invocation = {
+      program: plugin,
+      ...{ runtime: flags.runtime, configFile: flags.config, kind: flags.kind },
+      ...{ daemon: flags.daemon, ready: flags.ready },
+    };
     const reports = {
-      table: () => kit.tableReport(run, invocation, styled),
+      table: () => kit.tableReport(run, invocation, cli.stdout.isStyled),
       json: () => `${JSON.stringify(kit.jsonReport(run, invocation), null, 2)}\n`,
       junit: () => kit.junitReport(run, invocation),
       markdown: () => kit.markdownReport(run, invocation),
@@ -169,7 +198,12 @@ interface Output {
   },
 });
 
-function hasFailed({ outcomes }: Conformance): boolean {
+function required(plugin: string | undefined): string {
+  if (plugin !== undefined) return plugin;
+  throw new CommandError(EXIT.USAGE, 'which plugin?', { hint: 'give the path of its file' });
+}
+
+function hasFailed({ outcomes }: RunReport): boolean {
   return outcomes.some(({ status }) => status === 'failed');
 }
 
@@ -192,6 +226,6 @@ function configOf(file: string): JsonObject {
 function profileOf(file: string, kit: typeof import('@heddle/conformance')): Profile {
   return kit.parseProfile(readFileSync(file, 'utf8'), file, [
     ...kit.SUITES,
-    ...kit.CHECKS.map(({ id }) => id),
+    ...[...kit.CHECKS, ...kit.RUNTIME_CHECKS].map(({ id }) => id),
   ]);
 }

@@ -5,9 +5,14 @@
 import { CURRENT_VERSION } from '../versions.ts';
 import type { Plugin } from './definition.ts';
 
-/** The answer to VERSION. */
-export function versionJson({ versions }: Pick<Plugin, 'versions'>): string {
-  return JSON.stringify({ cniVersion: CURRENT_VERSION, supportedVersions: versions });
+/**
+ * The answer to VERSION, in the version that was asked with (specification 1.1.0, section 5, "VERSION Success").
+ *
+ * @param question what came on stdin; in the newest version where that does not say one
+ */
+export function versionJson({ versions }: Pick<Plugin, 'versions'>, question = ''): string {
+  const [, cniVersion = CURRENT_VERSION] = /"cniVersion"\s*:\s*"([\d.]{1,32})"/.exec(question) ?? [];
+  return JSON.stringify({ cniVersion, supportedVersions: versions });
 }
 
 /** What a plugin says of itself when it is started by hand, on stderr. */

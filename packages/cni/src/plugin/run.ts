@@ -15,6 +15,7 @@ import type { PluginHost } from './host.ts';
 import { LiveCall, LiveContainerCall, LiveDelCall } from './live-calls.ts';
 import { LiveGcCall } from './live-gc-call.ts';
 import { ownerTag, tagKey } from './owner.ts';
+import { passOn } from './pass-on.ts';
 import { checkVersion, type Request } from './request.ts';
 import { Sessions } from './sessions.ts';
 import { type Teardown, UndoStack } from './undo.ts';
@@ -81,7 +82,9 @@ async function add(run: Run, sessions: Sessions): Promise<Result> {
   const call = new LiveContainerCall(run, sessions, delegates(run, undo), undo);
   using _mark = run.ports.inflight.begin(tagKey(ownerTag(call.attachment)));
   try {
-    const result = await run.plugin.add(call);
+    const own = await run.plugin.add(call);
+    const previous = run.plugin.kind === 'main' ? call.prevResult : undefined;
+    const result = previous === undefined ? own : passOn(previous, own);
     // A result that the configuration's version cannot hold fails the ADD while it can still be undone.
     renderResult(result, run.request.cniVersion);
     // Whoever gave up waiting does not know what was made, and may ask for it anew.

@@ -72,13 +72,17 @@ test('without CNI_COMMAND it says on stderr what it is', async () => {
   assert.match(outcome.stderr, /^CNI test plugin .*\nCNI protocol versions supported: 0\.1\.0, .*1\.1\.0\n$/);
 });
 
-test('VERSION answers in one line and does not read stdin', async () => {
+test('VERSION answers in one line, in the version that it was asked with', async () => {
   const env = { CNI_COMMAND: 'VERSION', CNI_NETNS: 'dummy' };
-  const outcome = await serve(plugin(), { env, readStdin: () => assert.fail('stdin was read') }, testHost());
-  assert.equal(
-    outcome.stdout,
-    '{"cniVersion":"1.1.0","supportedVersions":["0.1.0","0.2.0","0.3.0","0.3.1","0.4.0","1.0.0","1.1.0"]}\n',
-  );
+  const answer = async (readStdin: () => Uint8Array) =>
+    (await serve(plugin(), { env, readStdin }, testHost())).stdout;
+  const asked = (text: string) => () => new TextEncoder().encode(text);
+  const rest = '"supportedVersions":["0.1.0","0.2.0","0.3.0","0.3.1","0.4.0","1.0.0","1.1.0"]}\n';
+  assert.equal(await answer(asked('{ "cniVersion" : "0.4.0" }')), `{"cniVersion":"0.4.0",${rest}`);
+  for (const nothing of ['', '{}', 'nonsense', '{"cniVersion":"<script>"}', '{"cniVersion":7}']) {
+    assert.equal(await answer(asked(nothing)), `{"cniVersion":"1.1.0",${rest}`);
+  }
+  assert.equal(await answer(() => assert.fail('stdin is closed')), `{"cniVersion":"1.1.0",${rest}`);
 });
 
 test('every missing variable is named at once, in the order of the table', async () => {

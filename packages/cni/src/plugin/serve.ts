@@ -18,7 +18,7 @@ import { runPlugin } from './run.ts';
 export interface PluginInvocation {
   /** The whole environment; delegates inherit it. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Reads stdin to its end; not called for VERSION. */
+  /** Reads stdin to its end. */
   readonly readStdin: () => Uint8Array;
 }
 
@@ -50,7 +50,7 @@ export async function serve(
   });
   try {
     const invocation = readEnvironment(env);
-    if (invocation.command === 'VERSION') return done(`${versionJson(plugin)}\n`);
+    if (invocation.command === 'VERSION') return done(`${versionJson(plugin, questionOf(readStdin))}\n`);
     request = readRequest(readAll(readStdin));
     const command = checked(plugin, invocation, request);
     const warn = (message: string) => warnings.push(message.replaceAll('\n', ' '));
@@ -85,6 +85,15 @@ function readAll(readStdin: () => Uint8Array): Uint8Array {
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error);
     throw new CniError(CNI_CODE.IO_FAILURE, `error reading from stdin: ${text}`, { cause: error });
+  }
+}
+
+/** VERSION is answered whatever its input is. */
+function questionOf(readStdin: () => Uint8Array): string {
+  try {
+    return new TextDecoder().decode(readStdin());
+  } catch {
+    return '';
   }
 }
 

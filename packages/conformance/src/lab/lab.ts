@@ -219,7 +219,8 @@ export class Lab implements Disposable {
   }
 }
 
-const PATIENCE = 30_000;
+/** Generous: the machine may be busy. Whoever waits for ever is found out all the same. */
+const PATIENCE = 120_000;
 
 /** What a runtime sends as the previous result; `null` for nothing. */
 function previous(command: string, container: Container | undefined, version: string): JsonValue {

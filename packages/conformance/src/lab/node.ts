@@ -1,6 +1,6 @@
 /** The node that plugins are called on: a namespace with what the plugin under test needs in it. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KitError } from '../failure.ts';
@@ -17,6 +17,8 @@ export interface NodeOptions {
   readonly setup: Setup;
   /** A shell command that runs on the node as long as it is there. */
   readonly daemon?: string | undefined;
+  /** A path, such as its socket, that is there when it is ready. */
+  readonly ready?: string | undefined;
   readonly surroundings: Readonly<Record<string, string>>;
 }
 
@@ -44,7 +46,7 @@ export class Node implements Disposable {
     const node = new Node(options);
     await node.namespace.session.links.set('lo', { up: true });
     await options.setup.prepareNode?.(node.namespace);
-    if (options.daemon !== undefined) await node.#start(options.daemon, options.surroundings);
+    if (options.daemon !== undefined) await node.#start(options.daemon, options);
     return node;
   }
 
@@ -64,7 +66,8 @@ export class Node implements Disposable {
     this.morgue[Symbol.dispose]();
   }
 
-  async #start(command: string, env: Readonly<Record<string, string>>): Promise<void> {
+  async #start(command: string, { surroundings: env, ready }: NodeOptions): Promise<void> {
+    if (ready !== undefined) rmSync(ready, { recursive: true, force: true });
     const child = this.namespace.inside(() =>
       spawn('/bin/sh', ['-c', `exec ${command}`], {
         env,
@@ -73,15 +76,20 @@ export class Node implements Disposable {
       }),
     );
     this.#daemon = child;
-    // It says by no means that all daemons have that it is ready: its plugins do, by STATUS, or it is soon enough.
-    await sleep(SETTLING);
+    for (let waited = 0; ready === undefined ? waited < SETTLING : !existsSync(ready); waited += 20) {
+      if (waited > LONGEST) throw new KitError(`the daemon has not made ${ready}: ${command}`);
+      if (child.exitCode !== null) break;
+      await sleep(20);
+    }
     if (child.exitCode !== null) {
       throw new KitError(`the daemon ended at once, with exit code ${child.exitCode}: ${command}`);
     }
   }
 }
 
+/** Milliseconds for a daemon that does not say when it is ready, and the most for one that does. */
 const SETTLING = 1500;
+const LONGEST = 60_000;
 
 /** Ends a process and all that it has started. */
 export function killGroup(pid: number): void {

@@ -1,5 +1,5 @@
 /** What is on a node or in a container, as lines that differ exactly when something was added, changed or left. */
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KernelSession, Link } from '@heddle/netlink';
 import type { Namespace } from './namespace.ts';
@@ -72,7 +72,7 @@ export function filesIn(directories: readonly string[]): Snapshot {
     const names = readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort();
     return names
       .filter((name) => !/^(netns|lock)(\/|$)/.test(name))
-      .filter((name) => statSync(join(directory, name), { throwIfNoEntry: false })?.isDirectory() === false)
+      .filter((name) => lstatSync(join(directory, name), { throwIfNoEntry: false })?.isDirectory() === false)
       .map((name) => `file ${join(directory, name)}`);
   });
 }

@@ -1,16 +1,16 @@
 /** Reports for programs. */
-import type { Conformance, Outcome } from '../run.ts';
+import type { Outcome, RunReport } from '../run.ts';
 import { type Invocation, reproduction } from './reproduce.ts';
 import { summaryLine, tally } from './summary.ts';
 
 /** A run as JSON; members are added, never renamed or removed. */
-export function jsonReport(run: Conformance, invocation: Invocation): object {
-  const { program, type, kind, versions, outcomes, milliseconds } = run;
+export function jsonReport(run: RunReport, invocation: Invocation): object {
+  const { program, plugin, outcomes, milliseconds } = run;
   return {
     program,
-    type,
-    kind,
-    versions,
+    type: plugin?.type ?? null,
+    kind: plugin?.kind ?? null,
+    versions: plugin?.versions ?? [],
     summary: summaryLine(run),
     ...tally(outcomes),
     milliseconds: Math.round(milliseconds),

@@ -1,12 +1,14 @@
 /** Reports in the form that continuous integration systems read: JUnit's XML. */
 import { SUITES } from '../check.ts';
-import type { Conformance, Outcome } from '../run.ts';
+import type { Outcome, RunReport } from '../run.ts';
 import { explain } from './explain.ts';
 import type { Invocation } from './reproduce.ts';
-import { tally } from './summary.ts';
+import { nameOf, tally } from './summary.ts';
 
 /** A run as a JUnit document: a test suite for each suite, a test case for each check. */
-export function junitReport({ type, outcomes, milliseconds }: Conformance, invocation: Invocation): string {
+export function junitReport(run: RunReport, invocation: Invocation): string {
+  const { outcomes, milliseconds } = run;
+  const type = nameOf(run);
   const { failed } = tally(outcomes);
   const suites = SUITES.map((suite) => [suite, outcomes.filter((each) => each.suite === suite)] as const)
     .filter(([, own]) => own.length > 0)

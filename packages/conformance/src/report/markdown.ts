@@ -1,17 +1,19 @@
 /** Reports for a page. */
 import { SUITES } from '../check.ts';
-import type { Conformance, Outcome } from '../run.ts';
+import type { Outcome, RunReport } from '../run.ts';
 import { explain } from './explain.ts';
 import type { Invocation } from './reproduce.ts';
-import { summaryLine } from './summary.ts';
+import { nameOf, summaryLine } from './summary.ts';
 
 /** A run as Markdown: the summary, a table of suites, and each failure in detail. */
-export function markdownReport(run: Conformance, invocation: Invocation): string {
+export function markdownReport(run: RunReport, invocation: Invocation): string {
   const failures = run.outcomes.filter(({ status }) => status === 'failed');
   const unclaimed = run.outcomes.filter(({ status }) => status === 'unclaimed');
   return [
-    `## ${run.type}`,
-    `${summaryLine(run)}. A plugin of the kind “${run.kind}” that speaks ${run.versions.join(', ')}.`,
+    `## ${nameOf(run)}`,
+    run.plugin === undefined
+      ? `${summaryLine(run)}.`
+      : `${summaryLine(run)}. A plugin of the kind “${run.plugin.kind}” that speaks ${run.plugin.versions.join(', ')}.`,
     suiteTable(run.outcomes),
     ...(unclaimed.length === 0
       ? []

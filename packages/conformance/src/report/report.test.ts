@@ -1,17 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Conformance } from '../run.ts';
+import type { RunReport } from '../run.ts';
 import { jsonReport } from './json.ts';
 import { junitReport } from './junit.ts';
 import { markdownReport } from './markdown.ts';
 import { summaryLine } from './summary.ts';
 import { tableReport } from './table.ts';
 
-const RUN: Conformance = {
+const RUN: RunReport = {
   program: '/opt/cni/bin/odd',
-  type: 'odd',
-  kind: 'interface',
-  versions: ['1.0.0', '1.1.0'],
+  plugin: { type: 'odd', kind: 'interface', versions: ['1.0.0', '1.1.0'] },
   milliseconds: 1234,
   outcomes: [
     { id: 'contract/a', suite: 'contract', title: 'it answers', status: 'passed', milliseconds: 5 },

@@ -2,22 +2,31 @@
 
 /** How the kit was called. */
 export interface Invocation {
-  readonly program: string;
+  /** A plugin's file. */
+  readonly program?: string | undefined;
+  /** The command that calls a runtime. */
+  readonly runtime?: string | undefined;
   readonly configFile?: string | undefined;
   readonly kind?: string | undefined;
   readonly daemon?: string | undefined;
+  readonly ready?: string | undefined;
 }
 
 /** A line for a shell. */
-export function reproduction(id: string, { program, configFile, kind, daemon }: Invocation): string {
+export function reproduction(
+  id: string,
+  { program, runtime, configFile, kind, daemon, ready }: Invocation,
+): string {
   const flags = [
+    ['--runtime', runtime],
     ['--config', configFile],
     ['--kind', kind],
     ['--daemon', daemon],
+    ['--ready', ready],
     ['--check', id],
   ] as const;
   const words = flags.flatMap(([flag, value]) => (value === undefined ? [] : [flag, quoted(value)]));
-  return ['heddle', 'conformance', quoted(program), ...words].join(' ');
+  return ['heddle', 'conformance', ...(program === undefined ? [] : [quoted(program)]), ...words].join(' ');
 }
 
 /** A word as a shell reads it. */

@@ -1,5 +1,5 @@
 /** What came of a run, in numbers and in one line. */
-import type { Conformance, Outcome } from '../run.ts';
+import type { Outcome, RunReport } from '../run.ts';
 
 /** How many checks ended how. */
 export type Tally = Readonly<Record<Outcome['status'], number>>;
@@ -16,7 +16,7 @@ export function tally(outcomes: readonly Outcome[]): Tally {
 }
 
 /** One line for a badge, a log or a title. */
-export function summaryLine({ outcomes }: Pick<Conformance, 'outcomes'>): string {
+export function summaryLine({ outcomes }: Pick<RunReport, 'outcomes'>): string {
   const { passed, failed, unclaimed, skipped } = tally(outcomes);
   const parts = [
     `${passed} of ${passed + failed} checks passed`,
@@ -25,4 +25,9 @@ export function summaryLine({ outcomes }: Pick<Conformance, 'outcomes'>): string
     ...(skipped > 0 ? [`${skipped} do not apply`] : []),
   ];
   return parts.join(', ');
+}
+
+/** What was checked, in a few words. */
+export function nameOf({ program, plugin }: RunReport): string {
+  return plugin?.type ?? program;
 }

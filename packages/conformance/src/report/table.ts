@@ -1,7 +1,7 @@
 /** Reports for people, on a terminal. */
 import { styleText } from 'node:util';
 import { SUITES } from '../check.ts';
-import type { Conformance, Outcome } from '../run.ts';
+import type { Outcome, RunReport } from '../run.ts';
 import { explain } from './explain.ts';
 import type { Invocation } from './reproduce.ts';
 import { summaryLine } from './summary.ts';
@@ -20,10 +20,12 @@ export function outcomeLine({ id, title, status, reason }: Outcome, styled: bool
  *
  * @param styled whether a terminal shows it
  */
-export function tableReport(run: Conformance, invocation: Invocation, styled: boolean): string {
+export function tableReport(run: RunReport, invocation: Invocation, styled: boolean): string {
   const failures = run.outcomes.filter(({ status }) => status === 'failed');
   return [
-    `${run.type}: ${run.kind} plugin, speaks ${run.versions.join(', ')}`,
+    run.plugin === undefined
+      ? `runtime: ${run.program}`
+      : `${run.plugin.type}: ${run.plugin.kind} plugin, speaks ${run.plugin.versions.join(', ')}`,
     ...suiteLines(run.outcomes),
     ...failures.map((outcome) => `\n${failureText(outcome, invocation, styled)}`),
     `\n${summaryLine(run)} (${(run.milliseconds / 1000).toFixed(1)} s)`,

@@ -17,6 +17,7 @@ export interface Told {
   readonly config?: JsonObject | undefined;
   readonly kind?: Kind | undefined;
   readonly daemon?: string | undefined;
+  readonly ready?: string | undefined;
   readonly surroundings: Readonly<Record<string, string>>;
 }
 

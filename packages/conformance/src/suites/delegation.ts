@@ -234,10 +234,10 @@ export const DELEGATION_CHECKS: readonly Check[] = [
       using _ = lab.stub.misbehave('ADD', {
         script: `if [ "$CNI_CONTAINERID" = '${stuck.id}' ]; then exec sleep 600; fi`,
       });
-      const hanging = lab.call('ADD', stuck, { patience: 4000 }).catch(() => {});
+      const hanging = lab.call('ADD', stuck, { patience: 12_000 }).catch(() => {});
       await sleep(300);
-      await lab.add(other, { patience: 3000 });
-      await lab.del(other, { patience: 3000 });
+      await lab.add(other, { patience: 10_000 });
+      await lab.del(other, { patience: 10_000 });
       await hanging;
       await lab.del(stuck, { prevResult: null });
       await nodeUnchanged(lab, before, 'the ADD that hung');

@@ -59,7 +59,9 @@ export const UNTRACKED: readonly Drift[] = [
   },
   {
     name: 'reservations',
-    async spoil({ onNode }) {
+    async spoil({ onNode, lab }) {
+      // What others keep besides is theirs: a backup, a copy of a configuration.
+      if (lab.subject.kind !== 'ipam') return undefined;
       const files = about(onNode, 'file').map((line) => line.replace(/^file /, ''));
       if (files.length === 0) return undefined;
       for (const file of files) rmSync(file, { force: true });
@@ -73,8 +75,9 @@ export const UNTRACKED: readonly Drift[] = [
       const [name] = changed;
       if (name === undefined || container.upstream === undefined) return undefined;
       const { sysctl } = container.namespace.session;
-      const value = await sysctl.read(name);
-      await sysctl.write(name, value === '0' ? '1' : '0');
+      const path = `net/${name}`;
+      const value = await sysctl.read(path);
+      await sysctl.write(path, value === '0' ? '1' : '0');
       return `the parameter ${name}`;
     },
   },

@@ -8,6 +8,7 @@ import {
   checkNetworkLayer,
   containerInterface,
   type Findings,
+  onlyOf,
   reportDrift,
   requirePrevResult,
 } from '../interface/findings.ts';
@@ -21,8 +22,9 @@ type Call = CheckCall<BridgeConfig>;
 export async function check(call: Call): Promise<void> {
   const { config, host, container, ifName } = call;
   if (hasIpam(config)) await call.ipam.check();
-  const result = requirePrevResult(call.prevResult);
-  const { index, entry } = containerInterface(result, ifName, call.netnsPath);
+  const whole = requirePrevResult(call.prevResult);
+  const { index, entry } = containerInterface(whole, ifName, call.netnsPath);
+  const result = onlyOf(whole, index);
   const bridge = await host.links.find(config.bridge);
   const inside = await container.links.find(ifName);
   reportDrift([

@@ -85,6 +85,13 @@ export function addressesIn({ ips = [] }: Result): readonly Addr[] {
   return [...texts].map(Addr.parse);
 }
 
+/** A result with no addresses but those of one interface, and those that are on none: others may be a later plugin's. */
+export function resultOf(result: Result, ifName: string): Result {
+  const { ips = [], interfaces = [] } = result;
+  const own = ips.filter(({ interface: index }) => index === undefined || interfaces[index]?.name === ifName);
+  return { ...result, ips: own };
+}
+
 function isolationOf(config: FirewallConfig, { interfaces = [] }: Result): Isolation | undefined {
   const within = policyOf(config);
   if (within === undefined) return undefined;

@@ -28,6 +28,7 @@ import {
   firewallConfig,
   firewallOptions,
   policyOf,
+  resultOf,
 } from './config.ts';
 
 /** The firewall plugin. */
@@ -72,9 +73,16 @@ async function del(
   );
 }
 
-async function check({ config, host, prevResult }: CheckCall<FirewallConfig>, bus: string): Promise<void> {
+async function check(
+  { config, host, ifName, prevResult }: CheckCall<FirewallConfig>,
+  bus: string,
+): Promise<void> {
   const result = requireResult(prevResult);
-  await checkFirewall(host, addressesIn(result), await firewallOptions(config, result, bus));
+  await checkFirewall(
+    host,
+    addressesIn(resultOf(result, ifName)),
+    await firewallOptions(config, result, bus),
+  );
 }
 
 async function gc(call: GcCall<FirewallConfig>, bus: string): Promise<void> {

@@ -49,6 +49,14 @@ export function containerInterface(
   );
 }
 
+/** A result without the addresses of other interfaces, which plugins before and behind have added. */
+export function onlyOf(result: Result, index: number): Result {
+  const { ips } = result;
+  return ips === undefined
+    ? result
+    : { ...result, ips: ips.filter((ip) => (ip.interface ?? index) === index) };
+}
+
 /** What a link should be. */
 export interface ExpectedLink {
   /** Not compared when left out. */
@@ -87,7 +95,8 @@ export async function checkNetworkLayer(
   index: number,
 ): Promise<Findings> {
   const addresses = await container.addresses.list({ link: link.index });
-  const routes = (await container.routes.list({ link: link.index })).filter(({ type }) => type === 'unicast');
+  const all = (await container.routes.list()).filter(({ type }) => type === 'unicast');
+  const routes = all.filter((route) => leavesBy(route, link));
   const wanted = (result.ips ?? [])
     .filter((ip) => ip.interface === undefined || ip.interface === index)
     .map(({ address }) => Prefix.parse(address));
@@ -106,11 +115,18 @@ export async function checkNetworkLayer(
       table,
       metric: priority,
     };
-    if (!routes.some((route) => isSuch(route, expected))) {
+    const { gateway } = expected;
+    // By a gateway that no network of this interface has, it is another one's.
+    const isForeign = gateway !== undefined && !wanted.some((prefix) => prefix.contains(gateway));
+    if (!(isForeign ? all : routes).some((route) => isSuch(route, expected))) {
       findings.push(`the route to ${dst}${gw ? ` via ${gw}` : ''} is missing on ${link.name}`);
     }
   }
   return findings;
+}
+
+function leavesBy({ link, nexthops }: Route, { index }: Link): boolean {
+  return nexthops === undefined ? link === index : nexthops.some((hop) => hop.link === index);
 }
 
 interface ExpectedRoute {

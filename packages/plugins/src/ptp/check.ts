@@ -8,6 +8,7 @@ import {
   checkNetworkLayer,
   containerInterface,
   type Findings,
+  onlyOf,
   reportDrift,
   requirePrevResult,
 } from '../interface/findings.ts';
@@ -21,8 +22,9 @@ type Call = CheckCall<PtpConfig>;
 export async function check(call: Call): Promise<void> {
   const { config, container, ifName } = call;
   await call.ipam.check();
-  const result = requirePrevResult(call.prevResult);
-  const { index, entry } = containerInterface(result, ifName, call.netnsPath);
+  const whole = requirePrevResult(call.prevResult);
+  const { index, entry } = containerInterface(whole, ifName, call.netnsPath);
+  const result = onlyOf(whole, index);
   const inside = await container.links.find(ifName);
   reportDrift([
     ...checkLink(ifName, inside, { kind: 'veth', up: true, mac: entry.mac }),

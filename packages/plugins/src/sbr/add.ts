@@ -3,7 +3,7 @@ import { ConfigError, type Result } from '@heddle/cni';
 import type { AddCall } from '@heddle/cni/plugin';
 import { ROUTING_TABLES } from '@heddle/dataplane';
 import { Prefix } from '@heddle/netaddr';
-import { type Change, type KernelSession, NetlinkError, type Route } from '@heddle/netlink';
+import { type Change, type KernelSession, NetlinkError, type RouteSpec } from '@heddle/netlink';
 import { withNetnsLock } from '../interface/netns-lock.ts';
 import { freeTables, MAIN_TABLE, onLinkFirst, ownRoute } from '../interface/route-tables.ts';
 import { gatewaysOf, type SbrConfig } from './config.ts';
@@ -95,7 +95,7 @@ async function changeMain({ container, undo }: Call, { remove, add }: MainPlan):
 }
 
 /** Never by replacing: of IPv6, that would take the route of another link. */
-async function restore({ routes }: KernelSession, route: Route): Promise<void> {
+export async function restore({ routes }: KernelSession, route: RouteSpec): Promise<void> {
   try {
     await routes.append(route);
   } catch (error) {

@@ -1,9 +1,15 @@
-/** DEL: the rules for the container's addresses on this interface go; the routes go with the interface. */
+/**
+ * DEL: the rules for the container's addresses on this interface go, and its routes are in the main table again: the
+ * interface may outlive the chain.
+ */
+import type { Result } from '@heddle/cni';
 import { type DelCall, isAbsent } from '@heddle/cni/plugin';
 import { ROUTE_PROTOCOL } from '@heddle/dataplane';
 import { type Addr, Prefix } from '@heddle/netaddr';
-import type { KernelSession } from '@heddle/netlink';
+import type { KernelSession, Route, RouteSpec } from '@heddle/netlink';
 import { withNetnsLock } from '../interface/netns-lock.ts';
+import { MAIN_TABLE, onLinkFirst } from '../interface/route-tables.ts';
+import { restore } from './add.ts';
 import type { SbrConfig } from './config.ts';
 import { findRules } from './rules-of.ts';
 
@@ -31,8 +37,49 @@ async function deleteRules(call: Call, container: KernelSession): Promise<void> 
     for (const route of own) {
       await teardown.step(`delete the route to ${route.dst}`, () => container.routes.delete(route));
     }
+    // A VRF kept what it had.
+    if (link === undefined || link.master !== undefined) continue;
+    await takeDownHints(call, container, link.index);
+    for (const route of onLinkFirst(formerly(own, rule.from, call.prevResult))) {
+      await teardown.step(`restore the route to ${route.dst}`, () => restore(container, route));
+    }
   }
 }
+
+/** The subnets' routes that ADD has made in place of the kernel's. */
+async function takeDownHints({ teardown }: Call, { routes }: KernelSession, link: number): Promise<void> {
+  const hints = (await routes.list({ table: MAIN_TABLE, link })).filter(
+    ({ protocol }) => protocol === ROUTE_PROTOCOL,
+  );
+  for (const hint of hints) {
+    await teardown.step(`delete the route to ${hint.dst}`, () => routes.delete(hint));
+  }
+}
+
+/**
+ * What was in the main table: the routes that the kernel had made of the addresses, and those that the result knows of.
+ * Others may have been made for the table alone.
+ */
+function formerly(
+  own: readonly Route[],
+  from: Prefix | undefined,
+  { routes = [] }: Partial<Result> = {},
+): readonly RouteSpec[] {
+  const known = routes.map(({ dst }) => Prefix.parse(dst).masked());
+  return own.flatMap(({ dst, gateway, via, link, scope, metric, onlink }): RouteSpec[] => {
+    const common = { dst, link, scope, metric, table: MAIN_TABLE };
+    if (gateway === undefined && via === undefined) {
+      return [{ ...common, protocol: RTPROT_KERNEL, ...(dst.family === 4 && { source: from?.addr }) }];
+    }
+    return known.some((each) => each.equals(dst))
+      ? [{ ...common, gateway, via, onlink, protocol: RTPROT_BOOT }]
+      : [];
+  });
+}
+
+/** linux/rtnetlink.h */
+const RTPROT_KERNEL = 2;
+const RTPROT_BOOT = 3;
 
 /** The addresses that the interface has, and those that the result knows of. */
 async function addressesOf({ ifName, prevResult }: Call, container: KernelSession): Promise<readonly Addr[]> {

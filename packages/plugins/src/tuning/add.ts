@@ -14,6 +14,7 @@ import {
 } from './config.ts';
 import { announcementSettings, applyAll, changesOf, currentSettings, setBack } from './link-settings.ts';
 import { dataDirOf, type Places } from './places.ts';
+import { readRecord, removeRecord, writeRecord } from './record.ts';
 import { sysctlsByPath } from './sysctl-path.ts';
 
 type Call = AddCall<TuningConfig>;
@@ -28,9 +29,26 @@ export async function add(call: Call, places: Places): Promise<Result> {
   checkLinkSettings(settings.link);
   if (prevResult === undefined)
     throw new ConfigError('Required prevResult missing', { pointer: '/prevResult' });
+  if (sysctls.size > 0 || changesLink(settings)) await record(call, dataDirOf(config, places), sysctls);
   for (const [path, value] of sysctls) await setSysctl(call, path, value);
   if (changesLink(settings)) await changeLink(call, dataDirOf(config, places), settings.link);
   return resultOf(prevResult, ifName, settings.link);
+}
+
+/** Of parameters that are set already, the record of before knows better what they were. */
+async function record(call: Call, dataDir: string, sysctls: ReadonlyMap<string, string>): Promise<void> {
+  const { attachment, container, undo } = call;
+  const earlier = readRecord(dataDir, attachment);
+  const before: Record<string, string> = {};
+  for (const path of sysctls.keys()) {
+    const value = await readIfPossible(container.sysctl, path);
+    if (value !== undefined) before[path] = value;
+  }
+  undo.push('take the record back', async () => {
+    if (earlier === undefined) removeRecord(dataDir, attachment);
+    else writeRecord(dataDir, attachment, earlier.sysctls);
+  });
+  writeRecord(dataDir, attachment, { ...before, ...earlier?.sysctls });
 }
 
 async function setSysctl(call: Call, path: string, value: string): Promise<void> {

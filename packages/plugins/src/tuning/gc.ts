@@ -1,12 +1,13 @@
 /**
- * GC: removes backups of containers that are no more. A backup names container and interface but no network, as the
- * reference has it, so the attachments of one network do not tell whether it is stale.
+ * GC: removes backups of containers that are no more. A record of ours says which network an attachment is of. A backup
+ * alone, as the reference leaves it, does not, so the attachments of one network do not tell whether it is stale.
  */
 import { readdirSync } from 'node:fs';
 import type { GcCall } from '@heddle/cni/plugin';
-import { listBackups, removeBackup } from './backup.ts';
+import { backupPath, listBackups, removeBackup } from './backup.ts';
 import type { TuningConfig } from './config.ts';
 import { dataDirOf, type Places } from './places.ts';
+import { listRecords, removeRecord } from './record.ts';
 
 /**
  * A backup is stale when its container has no valid attachment here and is not in the runtime's result cache, whichever
@@ -15,6 +16,9 @@ import { dataDirOf, type Places } from './places.ts';
  */
 export async function gc(call: GcCall<TuningConfig>, places: Places): Promise<void> {
   const { config, clock, teardown } = call;
+  await teardown.step('remove what stale attachments have left', () =>
+    collect(call, dataDirOf(config, places)),
+  );
   await teardown.step('remove stale backups', async () => {
     const cached = namesIn(`${places.cacheDir}/results`);
     if (cached === undefined) return;
@@ -31,6 +35,20 @@ export async function gc(call: GcCall<TuningConfig>, places: Places): Promise<vo
       await teardown.step(`remove ${path}`, () => removeBackup(path));
     }
   });
+}
+
+async function collect(call: GcCall<TuningConfig>, dataDir: string): Promise<void> {
+  const { network, teardown } = call;
+  const stale = await call.stale(
+    async () => listRecords(dataDir, network),
+    ({ containerID, ifName }) => ({ containerID, ifName }),
+  );
+  for (const { containerID, ifName } of stale) {
+    const path = backupPath(dataDir, containerID, ifName);
+    await teardown.step(`remove ${path}`, () => removeBackup(path));
+    const attachment = { network, containerID, ifName };
+    await teardown.step(`remove the record of ${containerID}`, () => removeRecord(dataDir, attachment));
+  }
 }
 
 function namesIn(directory: string): readonly string[] | undefined {

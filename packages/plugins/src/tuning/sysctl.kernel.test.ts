@@ -44,6 +44,31 @@ describe('kernel parameters', () => {
     await scene.lab.check(request);
   });
 
+  test('DEL sets them back to what they were before the first ADD', async () => {
+    using scene = await TuningScene.create();
+    const before = await scene.sysctl('net/ipv4/conf/eth0/log_martians');
+    for (const value of ['1', '0']) {
+      await scene.lab.add(scene.request({ sysctl: { 'net.ipv4.conf.IFNAME.log_martians': value } }));
+    }
+    await scene.lab.add(scene.request({ sysctl: LOG_MARTIANS }));
+    await scene.lab.del(scene.request({ sysctl: LOG_MARTIANS }));
+    assert.equal(await scene.sysctl('net/ipv4/conf/eth0/log_martians'), before);
+    assert.equal(existsSync(`${scene.dataDir}/heddle/test`), false);
+  });
+
+  test('GC removes at once what is written down of attachments that are not valid', async () => {
+    using scene = await TuningScene.create();
+    const { config } = scene.request({ cniVersion: '1.1.0', sysctl: LOG_MARTIANS, mtu: 1400 });
+    await scene.lab.add(scene.request({ sysctl: LOG_MARTIANS, mtu: 1400 }));
+    await scene.lab.gc(config, [{ containerID: 'dummy', ifname: 'eth0' }]);
+    assert.notEqual(scene.backup(), undefined);
+    await scene.lab.gc({ ...config, name: 'another' }, []);
+    assert.notEqual(scene.backup(), undefined);
+    await scene.lab.gc(config, []);
+    assert.equal(scene.backup(), undefined);
+    assert.equal(existsSync(`${scene.dataDir}/heddle/test`), false);
+  });
+
   test('that can only be written', async () => {
     using scene = await TuningScene.create();
     const request = scene.request({ sysctl: { 'net.ipv4.route.flush': '1' } });

@@ -152,7 +152,7 @@ export const INPUT_CHECKS: readonly Check[] = [
     async run(lab) {
       const container = await lab.container();
       refusal(
-        await lab.call('ADD', container, { shell: 'exec "$0" <&-', patience: 15_000 }),
+        await lab.call('ADD', container, { shell: 'exec "$0" <&-', patience: 60_000 }),
         'for a closed stdin',
       );
     },
@@ -179,7 +179,7 @@ export const INPUT_CHECKS: readonly Check[] = [
       const container = await lab.container();
       const before = await lab.snapshot();
       for (const shell of ['exec "$0" >&-', 'exec "$0" 2>&-', '"$0" | true']) {
-        await lab.call('ADD', container, { shell, patience: 15_000 });
+        await lab.call('ADD', container, { shell, patience: 60_000 });
         await lab.del(container, { prevResult: null });
         await nodeUnchanged(lab, before, `ADD by ${shell} and DEL`);
       }

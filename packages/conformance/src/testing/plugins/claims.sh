@@ -1,0 +1,36 @@
+# Numbers from 2 to 250, one for each attachment: a symbolic link is made by one process only, and is all or nothing.
+claims=/run/kit-$claimer/$network
+key="$CNI_CONTAINERID $CNI_IFNAME"
+
+mine() {
+  for each in "$claims"/*; do
+    if [ "$(readlink "$each")" = "$key" ]; then echo "$each"; fi
+  done
+}
+claim() {
+  mkdir -p "$claims" 2>/dev/null || fail 5 'cannot write'
+  [ -z "$(mine)" ] || fail 101 'it has a number'
+  n=2
+  until ln -s "$key" "$claims/$n" 2>/dev/null; do
+    [ -L "$claims/$n" ] || fail 5 'cannot write'
+    n=$((n + 1))
+    [ $n -le 250 ] || fail 11 'no number is left'
+  done
+}
+release() {
+  for each in $(mine); do rm -f "$each"; done
+}
+is_valid() { # KEY
+  of_config -e --arg id "${1% *}" --arg if "${1#* }" \
+    'any(."cni.dev/valid-attachments"[]; .containerID == $id and .ifname == $if)' >/dev/null
+}
+collect() {
+  of_config -e '."cni.dev/valid-attachments" | type == "array" and all(.[]; (.containerID | type) == "string")' >/dev/null ||
+    fail 7 'cni.dev/valid-attachments is missing'
+  for each in "$claims"/*; do
+    [ -L "$each" ] || continue
+    owner=$(readlink "$each")
+    is_valid "$owner" || { gone "$owner"; rm -f "$each"; }
+  done
+}
+gone() { :; }

@@ -1,0 +1,141 @@
+/**
+ * Writes `docs/conformance/`: what the kit finds in plugins that others have made, those of the reference, each failure with
+ * an explanation and the command that shows it again.
+ *
+ *   node --conditions=source scripts/conformance-reports.ts [plugin]...
+ *
+ * Needs root. Each plugin is checked in a process of its own.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { CHECKS } from '@heddle/conformance';
+import { explanationOf } from './conformance/explanations.ts';
+
+/** One release of the reference's plugins. */
+interface Release {
+  readonly name: string;
+  readonly title: string;
+  readonly directory: string;
+}
+
+const RELEASES: readonly Release[] = [
+  {
+    name: 'reference',
+    title: "the reference's plugins, release 1.10.0",
+    directory: 'build/reference',
+  },
+  {
+    name: 'debian',
+    title: "the reference's plugins as Debian 12 has them, release 1.1.1",
+    directory: '/usr/lib/cni',
+  },
+];
+
+/** Those whose links any kernel can make. */
+const PLUGINS = [
+  ...['bridge', 'ptp', 'macvlan', 'host-device', 'loopback', 'tap'],
+  ...['host-local', 'static', 'portmap', 'bandwidth', 'firewall', 'tuning', 'sbr'],
+];
+
+interface Report {
+  readonly summary: string;
+  readonly passed: number;
+  readonly failed: number;
+  readonly checks: readonly {
+    readonly id: string;
+    readonly title: string;
+    readonly status: string;
+    readonly failure: {
+      readonly expected: string;
+      readonly got: string;
+      readonly cites: string;
+      readonly reproduce: string;
+    } | null;
+  }[];
+}
+
+const OUT = 'docs/conformance';
+const chosen = process.argv.slice(2);
+mkdirSync(OUT, { recursive: true });
+for (const release of RELEASES) {
+  const own = PLUGINS.filter((plugin) => existsSync(join(release.directory, plugin)));
+  if (own.length === 0) console.log(`not installed: ${release.title}`);
+  else writeFileSync(join(OUT, `${release.name}.md`), page(release, own));
+}
+
+function page(release: Release, plugins: readonly string[]): string {
+  const reports = plugins.map((plugin) => [plugin, reportOf(release, plugin)] as const);
+  const rows = reports.map(
+    ([plugin, { passed, failed }]) => `| [${plugin}](#${plugin}) | ${passed} | ${failed} |`,
+  );
+  return [
+    '<!-- Made by scripts/conformance-reports.ts. -->',
+    `# Conformance of ${release.title}`,
+    'What `heddle conformance` finds. A failure is no verdict: many checks go beyond the specification, and say so in ' +
+      '[conformance.md](../conformance.md). Each failure was looked at; what is behind it stands below it.',
+    ['| plugin | passed | failed |', '| --- | --- | --- |', ...rows].join('\n'),
+    ...reports.map(([plugin, report]) => section(plugin, report)),
+  ]
+    .join('\n\n')
+    .concat('\n');
+}
+
+function section(plugin: string, { summary, checks }: Report): string {
+  const failures = checks.filter(({ status }) => status === 'failed');
+  return [
+    `## ${plugin}`,
+    `${summary}.`,
+    ...failures.map(({ id, title, failure }) => {
+      if (failure === null) return '';
+      const { expected, got, cites, reproduce } = failure;
+      return [
+        `### ${plugin}: ${id}`,
+        `${title.slice(0, 1).toUpperCase()}${title.slice(1)}. Rests on ${cites}.`,
+        explanationOf(plugin, id),
+        ['```text', `expected ${expected}`, `got ${stable(got)}`, '```'].join('\n'),
+        ['```sh', reproduce, '```'].join('\n'),
+      ].join('\n\n');
+    }),
+  ].join('\n\n');
+}
+
+/** What is drawn by chance in each run is left out, so that a page changes only when a plugin does. */
+function stable(text: string): string {
+  const lines = text
+    .replace(/\bveth[0-9a-f]{8}\b/g, 'vethXXXXXXXX')
+    .replace(/\b(CNI-[A-Z-]*)[0-9a-f]{16,}\b/g, '$1…')
+    .replace(/\b(?:[0-9a-f]{2}:){5}[0-9a-f]{2}\b/g, 'xx:xx:xx:xx:xx:xx')
+    .split('\n')
+    .map((line) => (line.length > 160 ? `${line.slice(0, 160)}…` : line));
+  return lines.length > 8
+    ? [...lines.slice(0, 8), `… and ${lines.length - 8} lines more`].join('\n')
+    : lines.join('\n');
+}
+
+/** Runs the kit, or takes what it has said before where the plugin was not asked for. */
+function reportOf({ name, directory }: Release, plugin: string): Report {
+  const kept = join('build', 'conformance', `${name}-${plugin}.json`);
+  if (!existsSync(kept) || chosen.length === 0 || chosen.includes(plugin)) {
+    const args = [
+      '--conditions=source',
+      'packages/cli/src/main.ts',
+      'conformance',
+      join(directory, plugin),
+      '-o',
+      'json',
+    ];
+    const { stdout, stderr, status } = spawnSync(process.execPath, args, {
+      encoding: 'utf8',
+      maxBuffer: 1 << 28,
+    });
+    if (status !== 0 && status !== 1) throw new Error(`${plugin}: ${stderr}`);
+    mkdirSync(join('build', 'conformance'), { recursive: true });
+    writeFileSync(kept, stdout);
+  }
+  const report: Report = JSON.parse(readFileSync(kept, 'utf8'));
+  const unknown = report.checks.find(({ id }) => !CHECKS.some((check) => check.id === id));
+  if (unknown !== undefined) throw new Error(`${kept} is of another kit: remove it`);
+  console.log(`${name} ${plugin}: ${report.summary}`);
+  return report;
+}
