@@ -171,8 +171,8 @@ test('clients that stall, send garbage or too much are dropped and hold nobody u
   const calls = await Promise.all(Array.from({ length: 8 }, () => lab.call({ env })));
   for (const { stdout } of calls) assert.match(stdout, result);
   await Promise.all(clients.map(({ ended }) => ended));
-  while (agent.status().clients > 0) await new Promise(setImmediate);
-  assert.equal(agent.status().troubles, clients.length);
+  while ((await agent.status()).clients > 0) await new Promise(setImmediate);
+  assert.equal((await agent.status()).troubles, clients.length);
   await agent.stop();
   assert.ok(openDescriptors() <= before + 8, `${openDescriptors()} descriptors, ${before} before`);
 });
@@ -181,14 +181,14 @@ test('clients that say nothing make room for those who do, the oldest first, and
   await using lab = new AgentLab();
   const agent = await lab.agent([plugin()], { limits: { clients: 4, grace: 50, patience: 3_600_000 } });
   const silent = await Promise.all(Array.from({ length: 3 }, () => lab.raw()));
-  while (agent.status().clients < 3) await new Promise(setImmediate);
+  while ((await agent.status()).clients < 3) await new Promise(setImmediate);
   assert.match((await lab.call({ env })).stdout, result);
-  assert.equal(agent.status().troubles, 0);
+  assert.equal((await agent.status()).troubles, 0);
   silent.push(...(await Promise.all(Array.from({ length: 7 }, () => lab.raw()))));
   for (let call = 0; call < 3; call++) assert.match((await lab.call({ env })).stdout, result);
   // The oldest has gone, long before its time.
   await silent[0]?.ended;
-  assert.ok(agent.status().clients <= 4);
+  assert.ok((await agent.status()).clients <= 4);
   for (const { socket } of silent) socket.destroy();
 });
 
@@ -238,8 +238,8 @@ test('DELs that wait are done before anybody is served, in their order and in no
   ]);
   // The second one's path names another process's namespace by now, but it is the same namespace.
   assert.deepEqual(log, [`z ${path}`, 'a /proc/self/ns/net', 'fails ']);
-  assert.equal(agent.status().waitingDels, 1);
-  assert.equal(agent.status().replayed, 3);
+  assert.equal((await agent.status()).waitingDels, 1);
+  assert.equal((await agent.status()).replayed, 3);
 });
 
 test('a DEL is not done in a namespace that has taken the place of its own', async () => {
@@ -271,7 +271,7 @@ test('an ADD after a DEL that waits makes that void, also while the agent runs',
   const agent = await lab.agent([failing]);
   assert.equal(deleted, 1);
   await lab.call({ env });
-  assert.equal(agent.status().waitingDels, 0);
+  assert.equal((await agent.status()).waitingDels, 0);
 });
 
 test('a new agent takes over without a failed call, while the old one ends what it has begun', async () => {
@@ -304,7 +304,7 @@ test('a new agent takes over without a failed call, while the old one ends what 
   await lab.event('replaced');
   ended = true;
   await calling;
-  assert.ok((young.status().calls['ADD']?.done ?? 0) > 0);
+  assert.ok(((await young.status()).calls['ADD']?.done ?? 0) > 0);
   gate.resolve();
   assert.match((await slow.ended).stdout, result);
   await old.stop();

@@ -96,11 +96,40 @@ for (const where of ['127.0.0.1:0', '[::1]:0', 'socket']) {
   });
 }
 
+test('callers in the queue of the socket are counted', async (context) => {
+  await using lab = new AgentLab();
+  const gate = Promise.withResolvers<void>();
+  const slow = plugin({
+    async add() {
+      await gate.promise;
+      return { cniVersion: '1.1.0' };
+    },
+  });
+  const agent = await lab.agent([slow], { limits: { clients: 1 } });
+  const calls = [1, 2, 3, 4].map((id) => lab.start({ env: { ...env, CNI_CONTAINERID: `c${id}` } }).ended);
+  let status = await agent.status();
+  if (status.waitingCallers === null) context.skip('this kernel has no unix_diag');
+  while (status.waitingCallers !== null && status.waitingCallers < 3) {
+    await new Promise(setImmediate);
+    status = await agent.status();
+  }
+  gate.resolve();
+  await Promise.all(calls);
+  if (status.waitingCallers !== null) assert.equal((await agent.status()).waitingCallers, 0);
+});
+
+test('metrics that cannot be told are an answer', async () => {
+  const fail = () => Promise.reject(new Error('no such directory'));
+  await using listener = await listenForMetrics(parseListenAddress('127.0.0.1:0'), fail);
+  const { status, body } = await fetchFrom(listener.address, '/metrics');
+  assert.deepEqual({ status, body }, { status: 500, body: 'no such directory\n' });
+});
+
 test('a new agent listens at the place of an old one, which leaves it there', async () => {
   await using lab = new AgentLab();
   const path = join(lab.directory, 'metrics.sock');
-  const old = await listenForMetrics({ path }, () => 'old');
-  await using _young = await listenForMetrics({ path }, () => 'young');
+  const old = await listenForMetrics({ path }, async () => 'old');
+  await using _young = await listenForMetrics({ path }, async () => 'young');
   await old[Symbol.asyncDispose]();
   assert.equal((await fetchFrom(path, '/metrics')).body, 'young');
 });

@@ -37,16 +37,14 @@ export function startAgent(netns: NetnsHandle, directory: string): StartedAgent 
   child.unref();
   const kill = () => child.kill('SIGKILL');
   process.on('exit', kill);
+  child.on('exit', () => process.off('exit', kill));
   waitFor(socket);
   return {
     pid: child.pid ?? 0,
     get hasEnded() {
       return child.exitCode !== null || child.signalCode !== null;
     },
-    [Symbol.dispose]() {
-      process.off('exit', kill);
-      kill();
-    },
+    [Symbol.dispose]: () => void kill(),
   };
 }
 

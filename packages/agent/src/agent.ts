@@ -14,6 +14,7 @@ import type { Door } from './door.ts';
 import type { AgentEvent } from './events.ts';
 import { Figures } from './observe/figures.ts';
 import { metricsText, type PoolUse } from './observe/metrics.ts';
+import { callersWaiting } from './observe/socket-queue.ts';
 import { type AgentStatus, countedStatus } from './observe/status.ts';
 import { Reception, type Visit } from './reception.ts';
 import { replay } from './replay.ts';
@@ -123,7 +124,7 @@ export class Agent {
   }
 
   /** How it is. */
-  status(): AgentStatus {
+  async status(): Promise<AgentStatus> {
     const { user, system } = process.cpuUsage();
     return {
       version: this.#options.version,
@@ -132,6 +133,7 @@ export class Agent {
       socket: this.#options.door.path ?? null,
       ...countedStatus(this.#figures),
       clients: this.#reception.present,
+      waitingCallers: (await callersWaiting(this.#options.door.listener)) ?? null,
       waitingForTurn: this.#shared.turns.waiting,
       waitingDels: this.#queue.read().dels.length,
       memory: process.memoryUsage.rss(),
@@ -140,10 +142,10 @@ export class Agent {
   }
 
   /** Its metrics, as Prometheus reads them. */
-  metrics(): string {
+  async metrics(): Promise<string> {
     return metricsText({
       figures: this.#figures,
-      status: this.status(),
+      status: await this.status(),
       mostClients: this.#limits.clients,
       pools: this.#options.pools?.() ?? [],
     });
@@ -188,8 +190,8 @@ export class Agent {
 
   async #answer(request: Request, caller: AbortSignal): Promise<Answer> {
     const { flags } = request.call;
-    if ((flags & HANDOVER_FLAG.STATUS) !== 0) return said(JSON.stringify(this.status()));
-    if ((flags & HANDOVER_FLAG.METRICS) !== 0) return said(this.metrics());
+    if ((flags & HANDOVER_FLAG.STATUS) !== 0) return said(JSON.stringify(await this.status()));
+    if ((flags & HANDOVER_FLAG.METRICS) !== 0) return said(await this.metrics());
     return await this.#service.answer(request, caller);
   }
 

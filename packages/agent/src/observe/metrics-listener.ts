@@ -1,6 +1,6 @@
 /** Serves the metrics over HTTP, for Prometheus: opt-in, read-only, on an address of its own. */
 import { chmodSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import type { Server } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo, ListenOptions } from 'node:net';
 import { dirname } from 'node:path';
 import { AgentError } from '../agent-error.ts';
@@ -35,14 +35,15 @@ export interface MetricsListener extends AsyncDisposable {
  *
  * @throws {AgentError} AGENT_SOCKET when the address cannot be listened at
  */
-export async function listenForMetrics(where: ListenOptions, text: () => string): Promise<MetricsListener> {
+export async function listenForMetrics(
+  where: ListenOptions,
+  text: () => Promise<string>,
+): Promise<MetricsListener> {
   // Loaded only where it is wanted: it costs memory.
   const { createServer } = await import('node:http');
-  const server = createServer({ requestTimeout: PATIENCE, headersTimeout: PATIENCE }, (request, response) => {
-    const page = PAGES[request.url?.split('?')[0] ?? ''];
-    const mayRead = request.method === 'GET' || request.method === 'HEAD';
-    const status = page === undefined ? 404 : mayRead ? 200 : 405;
-    const body = status === 200 && page !== undefined ? page(text) : '';
+  const limits = { requestTimeout: PATIENCE, headersTimeout: PATIENCE };
+  const server = createServer(limits, async (request, response) => {
+    const { status, body } = await answerTo(request, text);
     response.writeHead(status, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
     response.end(request.method === 'HEAD' ? '' : body);
   });
@@ -86,7 +87,19 @@ function hostAndPort({ address, port, family }: AddressInfo): string {
   return family === 'IPv6' ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
-const PAGES: Readonly<Record<string, (text: () => string) => string>> = {
+/** A page that cannot be made is the scraper's to know, and no reason to end. */
+async function answerTo({ url = '', method = '' }: IncomingMessage, text: () => Promise<string>) {
+  const page = PAGES[url.split('?')[0] ?? ''];
+  if (page === undefined) return { status: 404, body: '' };
+  if (method !== 'GET' && method !== 'HEAD') return { status: 405, body: '' };
+  try {
+    return { status: 200, body: await page(text) };
+  } catch (error) {
+    return { status: 500, body: `${error instanceof Error ? error.message : error}\n` };
+  }
+}
+
+const PAGES: Readonly<Record<string, (text: () => Promise<string>) => string | Promise<string>>> = {
   '/metrics': (text) => text(),
   '/healthz': () => 'ok\n',
 };

@@ -100,6 +100,11 @@ function metrics(): readonly Metric[] {
       read: ({ mostClients }) => [{ value: mostClients }],
     },
     {
+      ...{ name: 'heddle_callers_waiting', type: 'gauge', labels: [] },
+      help: 'Callers in the queue of the socket, where the kernel tells (unix_diag).',
+      read: ({ status }) => (status.waitingCallers === null ? [] : [{ value: status.waitingCallers }]),
+    },
+    {
       ...{ name: 'heddle_calls_waiting', type: 'gauge', labels: [] },
       help: 'Calls that wait for the turn of their attachment.',
       read: ({ status }) => [{ value: status.waitingForTurn }],

@@ -39,7 +39,9 @@ export interface AgentStatus {
   readonly troubles: number;
   /** Clients that are served now. */
   readonly clients: number;
-  /** Of these, how many wait for the turn of their attachment. */
+  /** Callers in the queue of the socket; null where the kernel does not tell. */
+  readonly waitingCallers: number | null;
+  /** Of the clients, how many wait for the turn of their attachment. */
   readonly waitingForTurn: number;
   readonly waitingDels: number;
   /** Resident bytes. */

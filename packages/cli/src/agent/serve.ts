@@ -68,7 +68,7 @@ export async function serveUntilTold(cli: Cli, options: ServeOptions): Promise<v
   const listener = where && stack.use(await listenForMetrics(where, () => agent.metrics()));
   log({
     ...{ level: 'info', event: 'ready' },
-    fields: { version: HEDDLE_VERSION, socket: agent.status().socket, metrics: listener?.address },
+    fields: { version: HEDDLE_VERSION, socket: (await agent.status()).socket, metrics: listener?.address },
   });
   manager.tell('READY=1', `STATUS=serves ${PLUGINS.size} plugins`);
   const interval = watchdogInterval(cli.env, process.pid);

@@ -10,13 +10,14 @@ import { type Column, formatFacts, formatTable } from '../output/table.ts';
  */
 export function statusText(status: AgentStatus, now: number, styled: boolean): string {
   const { version, pid, since, socket, errors, declined, replayed, troubles } = status;
-  const { clients, waitingForTurn, waitingDels, memory, cpu } = status;
+  const { clients, waitingCallers, waitingForTurn, waitingDels, memory, cpu } = status;
   const facts = formatFacts(
     [
       ['agent', `version ${version}, process ${pid}, for ${formatAge(now - Date.parse(since))}`],
       ['socket', socket ?? "systemd's"],
       ['memory', `${(memory / 1024 / 1024).toFixed(0)} MiB`],
       ['processor', `${cpu.toFixed(1)} s`],
+      ['callers waiting', `${waitingCallers ?? 'unknown'}`],
       ['clients now', `${clients}, ${waitingForTurn} of them wait for another call to end`],
       ['left to callers', `${declined}`],
       ['DELs waiting', `${waitingDels}`],

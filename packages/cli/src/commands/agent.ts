@@ -44,6 +44,7 @@ export const agentCommand = defineCommand<CommonFlags & ServeOptions, [Action | 
   replayed: number;
   troubles: number;
   clients: number;
+  waitingCallers: number | null; // null: the kernel does not tell
   waitingForTurn: number;
   waitingDels: number;
   memory: number; // resident bytes
