@@ -106,14 +106,18 @@ async function measure(
     { ...DEFAULT_WORKLOAD, ...workload },
     {
       random: seeded(1),
-      onProgress: (what) => {
-        const seconds = ((performance.now() - began) / 1000).toFixed(0);
-        if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${seconds} s: ${what}`);
-      },
+      onProgress: tell,
     },
   );
   if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
   return report;
+}
+
+/** On a terminal a line that the next one replaces; elsewhere only what takes long. */
+function tell(what: string): void {
+  const line = `${((performance.now() - began) / 1000).toFixed(0)} s: ${what}`;
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${line}`);
+  else if (what.includes(': set up ')) process.stderr.write(`${line}\n`);
 }
 
 /** The floor is one of ADD: a process that deletes an interface cannot end before the kernel is through with it. */
