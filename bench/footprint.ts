@@ -35,8 +35,8 @@ export async function footprint(client: Lane, attachments: number): Promise<Foot
   return { attachments, before, after, busy: busyMilliseconds(process) - began, idle: IDLE };
 }
 
-/** What the last calls have left to do is none of an idle agent's. */
-const SETTLE = 3000;
+/** What the last calls have left to do, the collection of their garbage included, is none of an idle agent's. */
+const SETTLE = 12_000;
 const IDLE = 8000;
 
 function residentBytes(process: string): number {

@@ -14,6 +14,8 @@ export class Driver implements AsyncDisposable {
   #received = Buffer.alloc(0);
   #complaint = '';
   #waiting: PromiseWithResolvers<readonly Buffer[]> | undefined;
+  /** Why there will be no more answers. */
+  #end: BenchError | undefined;
 
   /**
    * @param args see `native/main.c`
@@ -34,10 +36,11 @@ export class Driver implements AsyncDisposable {
 
   /** What the driver says next, which it does when it starts, and after each request. */
   answer(): Promise<readonly Buffer[]> {
-    this.#waiting = Promise.withResolvers();
+    const waiting = Promise.withResolvers<readonly Buffer[]>();
+    this.#waiting = waiting;
     this.#deliver();
-    if (this.#child.exitCode !== null) this.#fail(this.#complaint.trim() || 'it is gone');
-    return this.#waiting?.promise ?? Promise.reject(new BenchError('BENCH_DRIVER', 'the driver is gone'));
+    if (this.#end !== undefined) waiting.reject(this.#end);
+    return waiting.promise;
   }
 
   /**
@@ -73,7 +76,8 @@ export class Driver implements AsyncDisposable {
   }
 
   #fail(why: string): void {
-    this.#waiting?.reject(new BenchError('BENCH_DRIVER', `the driver has ended: ${why}`));
+    this.#end = new BenchError('BENCH_DRIVER', `the driver has ended: ${why}`);
+    this.#waiting?.reject(this.#end);
     this.#waiting = undefined;
   }
 }

@@ -189,6 +189,16 @@ describe('a node', () => {
     assert.ok(!existsSync(firstProcess), 'the node is still there');
   });
 
+  test('that is killed is told of, whether something was asked or not', async () => {
+    await using site = await open('sleep 60');
+    const firstProcess = Number(dirname(site.node.root).slice('/proc/'.length));
+    const pods = await site.pods.make(1);
+    const asked = site.run('CHECK', pods, { parallel: 1, probes: [] });
+    process.kill(firstProcess, 'SIGKILL');
+    await assert.rejects(asked, /^BenchError: the driver has ended: it is gone$/);
+    await assert.rejects(site.pods.make(1), /^BenchError: the driver has ended: it is gone$/);
+  });
+
   test('sees no interface but its own', async () => {
     await using site = await open('ls /sys/class/net >&2; exit 1');
     const { attempts } = await add(site);
