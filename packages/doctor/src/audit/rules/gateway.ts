@@ -9,26 +9,20 @@ const gatewayOutside = networkRule({
   title: 'A gateway outside of the subnet',
   severity: 'warning',
   explains:
-    'A container reaches its gateway only when that is in its own subnet, or when there is a route to it. In IPv4 the kernel refuses a route by a gateway that it cannot reach ("network is unreachable"). In IPv6 providers do give gateways outside of the subnet; a link-local one is fine.',
+    'Recent releases of the reference host-local refuse a gateway that is not in the subnet (1.10.0 does, a link-local one of IPv6 included; 1.1.1 does not, and IPv4 routes by it fail then). Heddle reaches such a gateway by a route of its own, for providers do hand them out. One of the other family works nowhere.',
   *check(network) {
     for (const range of rangesOf(network)) {
       const { gateway, subnet, part } = range;
       if (gateway === undefined || subnet.contains(gateway)) continue;
-      if (gateway.family === 6 && subnet.family === 6) continue;
       const isOtherFamily = gateway.family !== subnet.family;
-      const isUsed =
-        isOn(part.raw, 'isDefaultGateway') || routesOf(part).some((route) => route.gateway === undefined);
-      const hasRoute = routesOf(part).some(
-        (route) => route.destination.bits > 0 && route.destination.contains(gateway),
-      );
-      if (hasRoute && !isOtherFamily) continue;
       yield {
-        ...((isOtherFamily || isUsed) && { severity: 'error' as const }),
+        ...(isOtherFamily && { severity: 'error' as const }),
+        ...(!isOtherFamily && gateway.family === 6 && { severity: 'note' as const }),
         place: part.document.place(memberPath(range, 'gateway')),
         what: `the gateway ${gateway} is not in ${subnet.masked()}`,
         consequence: isOtherFamily
-          ? 'It is of the other family: the plugin refuses it, or routes by it fail.'
-          : 'The kernel refuses routes by it: "network is unreachable".',
+          ? 'Every attachment fails: it is of the other family.'
+          : `Recent releases of the reference host-local refuse it: "gateway ${gateway} not in network". Heddle's does not.`,
         remedy: `Write an address of ${subnet.masked()}, or leave "gateway" out for ${subnet.network.next() ?? subnet.network}.`,
       };
     }
@@ -98,6 +92,7 @@ const routeGateway = networkRule({
         if (!isOtherFamily && (isReachable || isKnownOtherwise || gateway.family === 6)) continue;
         yield {
           ...(isOtherFamily && { severity: 'error' as const }),
+          ...(!isOtherFamily && gateway.family === 6 && { severity: 'note' as const }),
           place: part.document.place([...path, member(object, 'gw')?.[0] ?? 'gw']),
           what: isOtherFamily
             ? `the route to ${destination} goes by ${gateway}, which is of the other family`

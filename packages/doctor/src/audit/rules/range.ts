@@ -145,7 +145,7 @@ const tooSmall = networkRule({
       yield {
         place: range.part.document.place(memberPath(range, 'subnet')),
         what: `${range.subnet} has ${range.subnet.size() === 1n ? 'one address' : 'two addresses'}`,
-        consequence: 'The reference host-local refuses it: "Network too small to allocate from".',
+        consequence: 'The reference host-local refuses it: "too small to allocate from".',
         remedy: `Use a /${range.subnet.family === 4 ? 30 : 126} or larger, or Heddle's host-local.`,
       };
     }
@@ -241,7 +241,7 @@ const staticAddress = partRule({
       yield {
         place: document.place([...ipamPath, 'addresses', index, 'address']),
         what: `${address} has no prefix length`,
-        consequence: `Every attachment fails: "invalid CIDR ${address}".`,
+        consequence: 'Every attachment fails: the address "is expected to be in CIDR notation".',
         remedy: `Write the length of its subnet, such as ${address}/${address.includes(':') ? 64 : 24}.`,
       };
     }

@@ -85,7 +85,14 @@ export const ADDRESS_CASES: readonly StagedCase[] = [
     bad: one(bridged(local({ subnet: '192.0.2.0/24', gateway: '198.51.100.1' }))),
     at: ':1:',
     good: one(
-      bridged(local({ subnet: '2001:db8:5:333::/64', gateway: 'fe80::1', routes: [{ dst: '::/0' }] })),
+      bridged(
+        local({
+          ranges: [
+            [{ subnet: '192.0.2.0/24', gateway: '192.0.2.254' }],
+            [{ subnet: '2001:db8::/64', gateway: '2001:db8::1' }],
+          ],
+        }),
+      ),
     ),
   },
   {
