@@ -149,6 +149,11 @@ const REPORTS: readonly Report[] = [
     finds: ['address/range-reversed'],
   },
   {
+    report: 'containernetworking/plugins#1295: an end before the first host',
+    scene: ranges({ subnet: '2001:db8::/64', rangeEnd: '2001:db8::' }),
+    finds: ['address/range-reversed'],
+  },
+  {
     report: 'containernetworking/plugins#233: an IPv4 gateway elsewhere',
     scene: ranges({ subnet: '192.0.2.0/24', gateway: '198.51.100.1', routes: [{ dst: '0.0.0.0/0' }] }),
     finds: ['address/gateway-outside'],

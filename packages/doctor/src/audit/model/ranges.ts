@@ -47,13 +47,35 @@ export function memberPath({ path, object }: Range, name: string): JsonPath {
   return [...path, member(object, name)?.[0] ?? name];
 }
 
+/** The ranges of a network by their sets: a container gets one address of each. */
+export function setsOf(network: Network): readonly (readonly Range[])[] {
+  return [...Map.groupBy(rangesOf(network), ({ part, set }) => `${part.index} ${set}`).values()];
+}
+
 /** The first and the last address that a range gives out; nothing for one that makes no sense. */
 export function boundsOf({ subnet, start, end }: Range): AddrRange | undefined {
-  const isTiny = subnet.size() <= 2n;
-  const first = start ?? (isTiny ? subnet.network : subnet.network.next());
-  const last = end ?? subnet.broadcast?.prev() ?? subnet.last;
-  if (first === undefined || !subnet.contains(first) || !subnet.contains(last)) return undefined;
+  const first = start ?? firstHost(subnet);
+  const last = end ?? lastHost(subnet);
+  if (!subnet.contains(first) || !subnet.contains(last)) return undefined;
   return Addr.compare(first, last) > 0 ? undefined : AddrRange.of(first, last);
+}
+
+/** How many addresses a range gives out; `undefined` for one that makes no sense. */
+export function capacityOf(range: Range): bigint | undefined {
+  const bounds = boundsOf(range);
+  const gateway = gatewayOf(range);
+  if (bounds === undefined) return undefined;
+  return bounds.size() - (gateway !== undefined && bounds.contains(gateway) ? 1n : 0n);
+}
+
+/** The first host of a subnet; in one of at most two addresses all are hosts. */
+export function firstHost(subnet: Prefix): Addr {
+  return subnet.size() <= 2n ? subnet.network : (subnet.network.next() ?? subnet.network);
+}
+
+/** The last host of a subnet. */
+export function lastHost(subnet: Prefix): Addr {
+  return subnet.broadcast?.prev() ?? subnet.last;
 }
 
 /** The gateway, the default filled in. */

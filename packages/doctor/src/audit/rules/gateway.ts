@@ -34,16 +34,20 @@ const gatewayReserved = networkRule({
   title: 'A gateway that is no host',
   severity: 'error',
   explains:
-    'The gateway is the address of the network itself, or its broadcast address. No host can have it.',
+    'The gateway is the broadcast address of the subnet, which no host can have; or the address of the network itself, which kernels before 5.14 take for a broadcast, too.',
   *check(network) {
     for (const range of rangesOf(network)) {
       const { gateway, subnet } = range;
       if (gateway === undefined || subnet.broadcast === undefined) continue;
       if (!gateway.equals(subnet.network) && !gateway.equals(subnet.broadcast)) continue;
+      const isNetwork = gateway.equals(subnet.network);
       yield {
+        ...(isNetwork && { severity: 'warning' as const }),
         place: range.part.document.place(memberPath(range, 'gateway')),
-        what: `the gateway ${gateway} is the ${gateway.equals(subnet.network) ? 'network' : 'broadcast'} address of ${subnet.masked()}`,
-        consequence: 'Containers cannot reach anything beyond their subnet.',
+        what: `the gateway ${gateway} is the ${isNetwork ? 'network' : 'broadcast'} address of ${subnet.masked()}`,
+        consequence: isNetwork
+          ? 'With older kernels containers cannot reach anything beyond their subnet.'
+          : 'Containers cannot reach anything beyond their subnet.',
         remedy: `Write another address of ${subnet.masked()}.`,
       };
     }

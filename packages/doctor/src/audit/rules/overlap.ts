@@ -5,12 +5,14 @@ import { nameOf } from '../model/network.ts';
 import {
   boundsOf,
   bridgeOf,
+  capacityOf,
   gatewayOf,
   isRouted,
   masterOf,
   memberPath,
   type Range,
   rangesOf,
+  setsOf,
 } from '../model/ranges.ts';
 import { selectFor } from '../model/selection.ts';
 
@@ -160,9 +162,9 @@ const fewerThanPods = subjectRule({
     const listed = new Set(directories.flatMap(({ files }) => files));
     for (const network of all) {
       if (listed.has(network.file) && !chosen.includes(network.file)) continue;
-      for (const [, set] of Map.groupBy(rangesOf(network), (range) => `${range.part.index} ${range.set}`)) {
+      for (const set of setsOf(network)) {
         const [first] = set;
-        const capacity = set.reduce((sum, range) => sum + capacityOf(range), 0n);
+        const capacity = set.reduce((sum, range) => sum + (capacityOf(range) ?? 0n), 0n);
         if (first === undefined || capacity >= BigInt(maxPods)) continue;
         yield {
           place: first.part.document.place(memberPath(first, 'subnet')),
@@ -184,13 +186,6 @@ export const OVERLAP_RULES: readonly AuditRule[] = [
   hostAddresses,
   hostRoutes,
 ];
-
-function capacityOf(range: Range): bigint {
-  const bounds = boundsOf(range);
-  if (bounds === undefined) return 0n;
-  const gateway = gatewayOf(range);
-  return bounds.size() - (gateway !== undefined && bounds.contains(gateway) ? 1n : 0n);
-}
 
 /** Whether two ranges of different networks get into each other's way. */
 function collide(a: Range, b: Range): boolean {

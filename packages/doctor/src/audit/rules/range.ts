@@ -4,7 +4,7 @@ import { isJsonObject } from '@heddle/cni';
 import { Addr, type Prefix } from '@heddle/netaddr';
 import { type AuditRule, networkRule, partRule } from '../audit-rule.ts';
 import { listMember, member, textMember } from '../model/network.ts';
-import { boundsOf, memberPath, rangesOf } from '../model/ranges.ts';
+import { boundsOf, capacityOf, firstHost, lastHost, memberPath, rangesOf, setsOf } from '../model/ranges.ts';
 
 const noRange = partRule({
   id: 'address/no-range',
@@ -90,18 +90,45 @@ const reversed = networkRule({
   title: 'A range that ends before it begins',
   severity: 'error',
   explains:
-    'The start of a range comes after its end, or after the last address of the subnet when no end is given.',
+    'The start of a range comes after its end. Where one of the two is not given, the first or the last host of the subnet stands for it.',
   *check(network) {
     for (const range of rangesOf(network)) {
-      const { subnet, start } = range;
-      const end = range.end ?? subnet.broadcast?.prev() ?? subnet.last;
-      if (start === undefined || !subnet.contains(start) || !subnet.contains(end)) continue;
-      if (Addr.compare(start, end) <= 0) continue;
+      const { subnet } = range;
+      const start = range.start ?? firstHost(subnet);
+      const end = range.end ?? lastHost(subnet);
+      if (!subnet.contains(start) || !subnet.contains(end) || Addr.compare(start, end) <= 0) continue;
+      const [written, remedy] =
+        range.start === undefined
+          ? ['rangeEnd', 'Raise "rangeEnd".']
+          : [
+              'rangeStart',
+              range.end === undefined ? 'Lower "rangeStart".' : 'Exchange "rangeStart" and "rangeEnd".',
+            ];
       yield {
-        place: range.part.document.place(memberPath(range, 'rangeStart')),
+        place: range.part.document.place(memberPath(range, written)),
         what: `the range begins at ${start} and ends at ${end}`,
         consequence: 'Every attachment fails.',
-        remedy: range.end === undefined ? 'Lower "rangeStart".' : 'Exchange "rangeStart" and "rangeEnd".',
+        remedy,
+      };
+    }
+  },
+});
+
+const emptyRange = networkRule({
+  id: 'address/empty-range',
+  title: 'A range without an address to give',
+  severity: 'error',
+  explains:
+    'The only addresses of a range set are gateways, which are never given. Told of whole sets: another range of the set may have some.',
+  *check(network) {
+    for (const [first, ...others] of setsOf(network)) {
+      const set = first === undefined ? [] : [first, ...others];
+      if (first === undefined || set.some((range) => capacityOf(range) !== 0n)) continue;
+      yield {
+        place: first.part.document.place(memberPath(first, 'subnet')),
+        what: `${set.map((range) => `${boundsOf(range)}`).join(' and ')} has no address besides the gateway`,
+        consequence: 'Every attachment fails: "no IP addresses available in range set".',
+        remedy: 'Widen the range, or name another gateway.',
       };
     }
   },
@@ -209,10 +236,7 @@ const mixedSet = networkRule({
   explains:
     'A container gets one address of each set, so a set is of one family. For dual stack write two sets: `"ranges": [[{IPv4}], [{IPv6}]]`.',
   *check(network) {
-    for (const set of Map.groupBy(
-      rangesOf(network),
-      (range) => `${range.part.index} ${range.set}`,
-    ).values()) {
+    for (const set of setsOf(network)) {
       const [first] = set;
       const other = set.find(({ subnet }) => subnet.family !== first?.subnet.family);
       if (first === undefined || other === undefined) continue;
@@ -250,18 +274,8 @@ const staticAddress = partRule({
 
 /** Rules on ranges, the likeliest first. */
 export const RANGE_RULES: readonly AuditRule[] = [
-  ...[
-    noRange,
-    hostBits,
-    outside,
-    reversed,
-    reservedBound,
-    rangesOverlap,
-    mixedSet,
-    staticAddress,
-    specialSubnet,
-  ],
-  tooSmall,
+  ...[noRange, hostBits, outside, reversed, emptyRange, reservedBound, rangesOverlap, mixedSet],
+  ...[staticAddress, specialSubnet, tooSmall],
 ];
 
 function special(subnet: Prefix): string | undefined {

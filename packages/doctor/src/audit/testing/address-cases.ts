@@ -34,6 +34,12 @@ export const ADDRESS_CASES: readonly StagedCase[] = [
     good: one(bridged(local({ subnet: '10.1.2.0/24', rangeStart: '10.1.2.20', rangeEnd: '10.1.2.20' }))),
   },
   {
+    rule: 'address/empty-range',
+    bad: one(bridged(local({ subnet: '10.1.2.0/30', rangeEnd: '10.1.2.1' }))),
+    at: ':1:',
+    good: one(bridged(local({ subnet: '10.1.2.0/30', rangeEnd: '10.1.2.1', gateway: '10.1.2.2' }))),
+  },
+  {
     rule: 'address/range-boundary',
     bad: one(bridged(local({ subnet: '10.1.2.0/24', rangeStart: '10.1.2.0' }))),
     at: ':1:',
