@@ -6,7 +6,7 @@ import { nodeFiles } from './audit/node-files.ts';
 import { NODE_CHECKS } from './checks/rules.ts';
 import type { Finding } from './finding.ts';
 import type { ListedAttachment } from './inventory/attachments.ts';
-import type { PodView } from './node/pods.ts';
+import { nameOf, type PodView } from './node/pods.ts';
 import type { NodePorts } from './node/ports.ts';
 import { type NodeView, viewNode } from './node/view.ts';
 import type { Walk } from './walk/context.ts';
@@ -67,21 +67,12 @@ function auditErrors({ ports, networks }: NodeView, network: string | undefined)
     .filter(({ place }) => files === undefined || (place !== undefined && files.includes(place.file)));
 }
 
-/** One attachment of each network, such as are in order as far as one sees. */
+/** One attachment of each network: of those that are up, one that is in order as far as one sees, where there is one. */
 function representatives({ pods }: NodeView, findings: readonly Finding[]): readonly PodView[] {
-  const ailing = new Set(
-    findings.filter(({ severity }) => severity === 'error').map(({ subject }) => subject),
-  );
-  const healthy = pods.filter(
-    ({ inside, attachment }) =>
-      inside?.link?.up === true &&
-      ![...ailing].some(
-        (subject) =>
-          subject?.includes(attachment.network) && subject.includes(attachment.containerID.slice(0, 12)),
-      ),
-  );
-  return [...Map.groupBy(healthy, ({ attachment }) => attachment.network).values()].flatMap(
-    ([first]) => first ?? [],
+  const ailing = new Set(findings.map(({ subject }) => subject));
+  const up = pods.filter(({ inside }) => inside?.link?.up === true);
+  return [...Map.groupBy(up, ({ attachment }) => attachment.network).values()].flatMap(
+    (some) => some.find(({ attachment }) => !ailing.has(nameOf(attachment))) ?? some[0] ?? [],
   );
 }
 

@@ -5,7 +5,7 @@ import { SysError } from '@heddle/sys';
 import type { Finding } from '../finding.ts';
 import { nameOf, openInside, type PodView } from '../node/pods.ts';
 import type { NodeView } from '../node/view.ts';
-import { type Holders, whoHas } from '../probe/neighbours.ts';
+import { type AskedLink, type Holders, whoHas } from '../probe/neighbours.ts';
 import { found } from '../rule.ts';
 import { doctorRule, type NodeCheck } from './check.ts';
 
@@ -105,8 +105,12 @@ async function askOn(
   addresses: readonly Addr[],
 ): Promise<Holders> {
   if (mac === undefined) return new Map();
+  return await asked(view, { netns: view.host.handle, index, name, mac }, addresses);
+}
+
+async function asked({ ports }: NodeView, link: AskedLink, addresses: readonly Addr[]): Promise<Holders> {
   try {
-    return await whoHas({ netns: view.host.handle, index, name, mac }, addresses, view.ports);
+    return await whoHas(link, addresses, ports);
   } catch (error) {
     // Without the right to send raw packets there is nothing to be found out.
     if (SysError.is(error, 'EPERM', 'EACCES', 'ENETDOWN', 'ENODEV', 'EAFNOSUPPORT')) return new Map();
@@ -134,7 +138,7 @@ async function askFromInside(view: NodeView, pod: PodView): Promise<readonly Fin
   using session = openInside(pod.inside);
   if (session === undefined) return [];
   const { index, name, mac } = pod.inside.link;
-  const holders = await whoHas({ netns: session.handle, index, name, mac }, globalsOf(pod), view.ports);
+  const holders = await asked(view, { netns: session.handle, index, name, mac }, globalsOf(pod));
   return strangers(pod, name, holders);
 }
 

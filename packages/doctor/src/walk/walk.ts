@@ -21,7 +21,8 @@ export async function walkFrom(
   options: WalkOptions = {},
 ): Promise<readonly Walk[]> {
   const { inside } = pod;
-  if (inside?.link?.up !== true) return [];
+  // Raw sockets in other namespaces are root's.
+  if (inside?.link?.up !== true || view.ports.machine.uid !== 0) return [];
   using session = openInside(inside);
   if (session === undefined) return [];
   const walks: Walk[] = [];
