@@ -62,16 +62,16 @@ interface Choice {
 }
 
 function choose(ledger: Ledger, { rangeSets, owner, requested = [] }: AllocationRequest): readonly Choice[] {
-  const reservations = ledger.list();
-  const held = new Map(reservations.map((reservation) => [reservation.addr.toString(), reservation.addr]));
+  const held = ledger.held();
+  const own = ledger.ofContainer(owner.containerID);
   const wanted = unique(requested);
   const picks = rangeSets.map((set) => wanted.find((addr) => rangeOf(set, addr) !== undefined));
   const choices = rangeSets.map((set, index) => {
-    refuseDuplicate(set, index, owner, reservations);
+    refuseDuplicate(set, index, owner, own);
     const pick = picks[index];
-    if (pick !== undefined) return claim(set, index, pick, reservations);
+    if (pick !== undefined) return claim(set, index, pick, held);
     const addr = nextFree(set, held, ledger.lastReserved(index));
-    if (addr === undefined) throw exhausted(set, index, held.values());
+    if (addr === undefined) throw exhausted(set, index, addressesOf(held));
     return choiceOf(set, addr);
   });
   const unmet = wanted.filter((addr) => !picks.includes(addr));
@@ -120,7 +120,7 @@ function refuseDuplicate(
   );
 }
 
-function claim(set: RangeSet, index: number, addr: Addr, reservations: readonly Reservation[]): Choice {
+function claim(set: RangeSet, index: number, addr: Addr, held: ReadonlyMap<string, Reservation>): Choice {
   const choice = choiceOf(set, addr);
   const refuse = (message: string, hint?: string) =>
     new IpamError('IPAM_ADDRESS_UNAVAILABLE', message, {
@@ -128,7 +128,7 @@ function claim(set: RangeSet, index: number, addr: Addr, reservations: readonly 
       ...(hint !== undefined && { hint }),
     });
   if (choice.range.gateway?.equals(addr)) throw refuse(`requested ip ${addr} is subnet's gateway`);
-  const holder = reservations.find((reservation) => reservation.addr.equals(addr));
+  const holder = held.get(addr.toString());
   if (holder !== undefined) {
     throw refuse(
       `requested IP address ${addr} is not available in range set ${formatRangeSet(set)}`,
@@ -149,6 +149,10 @@ function exhausted(set: RangeSet, index: number, held: Iterable<Addr>): PoolExha
     index,
     usage,
   );
+}
+
+function addressesOf(held: ReadonlyMap<string, Reservation>): readonly Addr[] {
+  return [...held.values()].map(({ addr }) => addr);
 }
 
 function unique(addrs: readonly Addr[]): readonly Addr[] {

@@ -21,15 +21,20 @@ import { join } from 'node:path';
 import { Addr } from '@heddle/netaddr';
 import { IpamError } from './ipam-error.ts';
 import type { Owner, Reservation } from './reservation.ts';
+import type { ReservationIndex } from './reservation-index.ts';
 import type { Ledger } from './store.ts';
 
 /** The ledger of a directory whose lock the caller holds. */
-export function fileLedger(directory: string, warn: (message: string) => void): Ledger {
+export function fileLedger(
+  directory: string,
+  warn: (message: string) => void,
+  index?: ReservationIndex,
+): Ledger {
   const draft = join(directory, DRAFT);
   const fileOf = (addr: Addr) => join(directory, addr.toString());
   const marker = (index: number) => join(directory, `last_reserved_ip.${index}`);
 
-  return {
+  const ledger: Ledger = {
     list() {
       // Left by a process that died: whoever holds the lock is the only one with a draft.
       if (attempt(`clear ${directory}`, () => removed(draft))) {
@@ -42,30 +47,48 @@ export function fileLedger(directory: string, warn: (message: string) => void): 
         return false;
       });
     },
+    held() {
+      const read = () => ledger.list();
+      if (index !== undefined) return attempt(`watch ${directory}`, () => index.held(read));
+      return new Map(read().map((reservation) => [reservation.addr.toString(), reservation]));
+    },
+    ofContainer(containerID) {
+      const held = ledger.held();
+      const isOwn = ({ owner }: Reservation) => owner?.containerID === containerID.trim();
+      return index?.ofContainer(containerID) ?? [...held.values()].filter(isOwn);
+    },
     reserve(addr, owner) {
       return attempt(`reserve ${addr} in ${directory}`, () => {
         try {
           writeNew(draft, encode(owner));
-          return linked(draft, fileOf(addr));
+          const isNew = linked(draft, fileOf(addr));
+          if (isNew) index?.reserved(addr, owner);
+          return isNew;
         } finally {
           removed(draft);
         }
       });
     },
-    release: (addr) => attempt(`release ${addr} in ${directory}`, () => removed(fileOf(addr))),
-    lastReserved: (index) =>
-      attempt(`read ${marker(index)}`, () => Addr.tryParse(readIfThere(marker(index))?.trim() ?? '')),
-    remember(index, addr) {
+    release: (addr) =>
+      attempt(`release ${addr} in ${directory}`, () => {
+        const isGone = removed(fileOf(addr));
+        index?.released(addr);
+        return isGone;
+      }),
+    lastReserved: (set) =>
+      attempt(`read ${marker(set)}`, () => Addr.tryParse(readIfThere(marker(set))?.trim() ?? '')),
+    remember(set, addr) {
       try {
-        if (overwritten(marker(index), addr.toString())) return;
+        if (overwritten(marker(set), addr.toString())) return;
         writeNew(draft, addr.toString());
-        renameSync(draft, marker(index));
+        renameSync(draft, marker(set));
       } catch (error) {
         removed(draft);
-        warn(`${marker(index)}: ${textOf(error)}; the next search begins where the last one did`);
+        warn(`${marker(set)}: ${textOf(error)}; the next search begins where the last one did`);
       }
     },
   };
+  return ledger;
 }
 
 /** The reservations of a directory, in no order; none when there is no directory. Only files are any. */

@@ -13,6 +13,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { flockAsync, O, openFile } from '@heddle/sys';
 import { attempt, fileLedger, readReservations } from './file-ledger.ts';
+import type { ReservationIndexes } from './reservation-index.ts';
 import type { Ledger, ReservationStore } from './store.ts';
 
 /** Where a file store is and whom it tells about repairs. */
@@ -21,6 +22,8 @@ export interface FileStoreOptions {
   readonly directory: string;
   /** Hears of every remnant that was cleared away. */
   readonly warn?: (message: string) => void;
+  /** What this process remembers of directories; without, all is read each time. */
+  readonly indexes?: ReservationIndexes | undefined;
 }
 
 /** Where host-local keeps its networks unless `dataDir` says otherwise. */
@@ -33,7 +36,7 @@ export const DEFAULT_DATA_DIR = '/var/lib/cni/networks';
  * const store = fileStore({ directory: join(DEFAULT_DATA_DIR, 'n1'), warn: console.warn });
  * await release(store, { containerID: 'c1', ifName: 'eth0' });
  */
-export function fileStore({ directory, warn = () => {} }: FileStoreOptions): ReservationStore {
+export function fileStore({ directory, warn = () => {}, indexes }: FileStoreOptions): ReservationStore {
   return {
     list: () => readReservations(directory),
     async exclusive(work, { signal, create = true } = {}) {
@@ -45,7 +48,12 @@ export function fileStore({ directory, warn = () => {} }: FileStoreOptions): Res
       // The lock belongs to the open file: closing it gives it back, also when the process dies.
       using _ = lock;
       await flockAsync(lock, 'exclusive', signal === undefined ? {} : { signal });
-      return work(fileLedger(directory, warn));
+      const index = indexes?.of(directory);
+      try {
+        return work(fileLedger(directory, warn, index));
+      } finally {
+        index?.settle();
+      }
     },
   };
 }
@@ -53,6 +61,8 @@ export function fileStore({ directory, warn = () => {} }: FileStoreOptions): Res
 /** A directory that does not exist. Only what takes nothing may ask not to make it. */
 const EMPTY: Ledger = {
   list: () => [],
+  held: () => new Map(),
+  ofContainer: () => [],
   reserve: () => false,
   release: () => false,
   lastReserved: () => undefined,

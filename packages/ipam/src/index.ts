@@ -5,5 +5,6 @@ export { type Range, type RangeConfig, resolveRange } from './range.ts';
 export { familyOf, formatRangeSet, type RangeSet, rangeOf, resolveRangeSets } from './range-set.ts';
 export { heldBy, release, releaseStale } from './release.ts';
 export { formatOwner, type Owner, type Reservation } from './reservation.ts';
+export { ReservationIndexes } from './reservation-index.ts';
 export type { ExclusiveOptions, Ledger, ReservationStore } from './store.ts';
 export { measure, type Usage } from './usage.ts';

@@ -12,7 +12,10 @@ import type { Ledger, ReservationStore } from './store.ts';
  * @throws {IpamError} IPAM_STORE, after all have been tried
  */
 export async function release(store: ReservationStore, owner: Owner): Promise<readonly Addr[]> {
-  return store.exclusive((ledger) => releaseAll(ledger, heldBy(ledger.list(), owner)), { create: false });
+  return store.exclusive(
+    (ledger) => releaseAll(ledger, heldBy(ledger.ofContainer(owner.containerID), owner)),
+    { create: false },
+  );
 }
 
 /**

@@ -28,8 +28,12 @@ export interface ExclusiveOptions {
 
 /** The store while it is locked; of no use afterwards. */
 export interface Ledger {
-  /** All reservations. Those without an owner have been reclaimed. */
+  /** All reservations, read anew. Those without an owner have been reclaimed. */
   list(): readonly Reservation[];
+  /** The same by the text of their addresses, as far as it is known without reading. */
+  held(): ReadonlyMap<string, Reservation>;
+  /** Those of a container, by whatever interface. */
+  ofContainer(containerID: string): readonly Reservation[];
   /** Takes `addr` for `owner`, entirely or not at all; `false` when it is held already. */
   reserve(addr: Addr, owner: Owner): boolean;
   /** Gives an address back; `false` when nobody held it. */

@@ -1,5 +1,6 @@
 /** The plugins, by the `type` that configurations name them with. */
 import type { Plugin } from '@heddle/cni/plugin';
+import { ReservationIndexes } from '@heddle/ipam';
 import { bandwidth } from './bandwidth/index.ts';
 import { bridge } from './bridge/index.ts';
 import { dhcp } from './dhcp/index.ts';
@@ -7,7 +8,7 @@ import { dummy } from './dummy/index.ts';
 import { firewall } from './firewall/index.ts';
 import { flannel } from './flannel/index.ts';
 import { hostDevice } from './host-device/index.ts';
-import { hostLocal } from './host-local/index.ts';
+import { HOST_LOCAL_PLACES, hostLocal, hostLocalAt } from './host-local/index.ts';
 import { ipvlan } from './ipvlan/index.ts';
 import { loopback } from './loopback/index.ts';
 import { macvlan } from './macvlan/index.ts';
@@ -19,6 +20,18 @@ import { tap } from './tap/index.ts';
 import { tuning } from './tuning/index.ts';
 import { vlan } from './vlan/index.ts';
 import { vrf } from './vrf/index.ts';
+
+/**
+ * The same for a process that stays: what they have read of files they remember, for as long as it is true.
+ *
+ * @example const agent = new Agent({ plugins: residentPlugins(), … });
+ */
+export function residentPlugins(): ReadonlyMap<string, Plugin> {
+  return new Map([
+    ...PLUGINS,
+    ['host-local', hostLocalAt({ ...HOST_LOCAL_PLACES, indexes: new ReservationIndexes() })],
+  ]);
+}
 
 /** Every plugin that is built in. */
 export const PLUGINS: ReadonlyMap<string, Plugin> = new Map(

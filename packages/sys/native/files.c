@@ -69,6 +69,16 @@ static napi_value sys_statfs(napi_env env, napi_callback_info info) {
   return hd_number(env, (uint32_t)facts.f_type);
 }
 
+/* linkCount(fd): how many names the file has. */
+static napi_value link_count(napi_env env, napi_callback_info info) {
+  struct hd_call call = hd_begin(env, info);
+  int fd = hd_int(&call, 0);
+  if (call.failed) return NULL;
+  struct stat facts;
+  if (fstat(fd, &facts) < 0) return hd_fail(&call, errno, "fstat", NULL);
+  return hd_number(env, (double)facts.st_nlink);
+}
+
 /* close(fd). Never repeated: Linux frees the number even when it reports EINTR. */
 static napi_value sys_close(napi_env env, napi_callback_info info) {
   struct hd_call call = hd_begin(env, info);
@@ -236,7 +246,7 @@ void hd_register_files(napi_env env, napi_value exports) {
       {"umount", sys_umount},       {"inotifyCreate", inotify_create},
       {"mountNew", sys_mount_new},  {"unshareMounts", unshare_mounts},
       {"inotifyAdd", inotify_add},  {"inotifyRemove", inotify_remove},
-      {"writeFiles", write_files},
+      {"writeFiles", write_files},  {"linkCount", link_count},
   };
   hd_define(env, exports, list, sizeof list / sizeof *list);
 }

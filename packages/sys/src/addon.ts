@@ -13,6 +13,7 @@ export interface Addon {
   open(path: string, flags: number, mode: number): number;
   close(fd: number): void;
   fsync(fd: number): void;
+  linkCount(fd: number): number;
   read(fd: number, max: number): Uint8Array | undefined;
   write(fd: number, bytes: Uint8Array): number;
   readFile(netns: number, path: string): string;

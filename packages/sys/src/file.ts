@@ -23,6 +23,20 @@ export function write(fd: Fd, bytes: Uint8Array): number {
   return native().write(fd.number, bytes);
 }
 
+/** How many names a file has; 0 when it was removed while it is open. */
+export function linkCount(fd: Fd): number {
+  return native().linkCount(fd.number);
+}
+
+/** Takes a file's name away; one that is not there is fine. */
+export function unlink(path: string): void {
+  try {
+    native().unlink(path);
+  } catch (error) {
+    if (!SysError.is(error, 'ENOENT')) throw error;
+  }
+}
+
 /** Waits until the file's content is on the disk. */
 export function fsync(fd: Fd): void {
   native().fsync(fd.number);

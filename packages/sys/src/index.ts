@@ -4,11 +4,13 @@ export { errnoName, errnoNumber, errnoText } from './errno.ts';
 export { Fd } from './fd.ts';
 export {
   fsync,
+  linkCount,
   linkFd,
   openFile,
   read,
   readFileIn,
   statfsMagic,
+  unlink,
   write,
   writeFileIn,
   writeFilesIn,

@@ -17,7 +17,7 @@ import {
   watchdogInterval,
 } from '@heddle/agent';
 import { DelQueue } from '@heddle/cni/runtime';
-import { PLUGINS } from '@heddle/plugins';
+import { PLUGINS, residentPlugins } from '@heddle/plugins';
 import type { Cli } from '../command.ts';
 import { configDir } from '../request/environment.ts';
 import { HEDDLE_VERSION } from '../version.ts';
@@ -55,7 +55,7 @@ export async function serveUntilTold(cli: Cli, options: ServeOptions): Promise<v
   const descriptor = handedDescriptor(cli.env, process.pid);
   const agent = new Agent({
     door: descriptor === undefined ? ownDoor(agentPlace('socket', cli.env)) : handedDoor(descriptor),
-    plugins: PLUGINS,
+    plugins: residentPlugins(),
     queue: new DelQueue(agentPlace('queue', cli.env)),
     version: HEDDLE_VERSION,
     onEvent,

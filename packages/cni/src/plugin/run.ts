@@ -3,6 +3,7 @@
  * closes what was opened.
  */
 import { ErrorList } from '@heddle/errors';
+import type { AttachmentId } from '../attachment.ts';
 import { CNI_CODE } from '../codes.ts';
 import type { Command, Invocation } from '../environment.ts';
 import { CniError } from '../errors.ts';
@@ -29,6 +30,8 @@ export interface Run {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly ports: PluginHost;
   readonly warn: (message: string) => void;
+  /** The key of the attachment that is marked already as one whose ADD is under way. */
+  readonly marked?: string;
 }
 
 /**
@@ -80,7 +83,9 @@ async function releaseThroughInterface({ plugin, command }: Run, ipam: IpamDeleg
 async function add(run: Run, sessions: Sessions): Promise<Result> {
   const undo = new UndoStack();
   const call = new LiveContainerCall(run, sessions, delegates(run, undo), undo);
-  using _mark = run.ports.inflight.begin(tagKey(ownerTag(call.attachment)));
+  const key = tagKey(ownerTag(call.attachment));
+  // What a delegate makes is covered by the mark of the plugin that delegates.
+  using _mark = run.marked === key ? undefined : run.ports.inflight.begin(key);
   try {
     const own = await run.plugin.add(call);
     const previous = run.plugin.kind === 'main' ? call.prevResult : undefined;
@@ -123,9 +128,15 @@ function delegates(run: Run, undo?: UndoStack): Delegates {
         ...run,
         ...{ plugin, command, request: itsRequest, invocation: delegated },
         env: { ...env, CNI_COMMAND: command },
+        ...(run.command === 'ADD' && { marked: tagKey(ownerTag(attachmentOf(run))) }),
       });
     },
   });
+}
+
+function attachmentOf({ request, invocation }: Run): AttachmentId {
+  const { containerID, ifName } = invocation;
+  return { network: request.network, containerID, ifName };
 }
 
 /** ADD and DEL in the plugin's own namespace would take the host's network apart. */

@@ -4,9 +4,9 @@
  * Such files may be removed by whoever holds them, so a lock only counts when the file is still the one that
  * its path names; otherwise two processes could hold "the" lock on two different files.
  */
-import { fstatSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type Fd, flock, flockAsync, O, openFile } from '@heddle/sys';
+import { type Fd, flock, flockAsync, linkCount, O, openFile, SysError, unlink } from '@heddle/sys';
 import { ioFailure } from './io-failure.ts';
 
 /** Waits for a lock of the file at `path`; makes the file where it is missing. */
@@ -19,7 +19,7 @@ export async function lockFile(
     const file = openLockFile(path);
     try {
       await flockAsync(file, mode, signal === undefined ? {} : { signal });
-      if (isStillAt(file, path)) return file;
+      if (isStillThere(file)) return file;
     } catch (error) {
       file.close();
       throw error;
@@ -36,7 +36,7 @@ export function tryLockFile(path: string): Fd | undefined {
       file.close();
       return undefined;
     }
-    if (isStillAt(file, path)) return file;
+    if (isStillThere(file)) return file;
     file.close();
   }
 }
@@ -46,7 +46,7 @@ export function lockFileSync(path: string, mode: 'shared' | 'exclusive'): Fd {
   for (;;) {
     const file = openLockFile(path);
     flock(file, mode);
-    if (isStillAt(file, path)) return file;
+    if (isStillThere(file)) return file;
     file.close();
   }
 }
@@ -54,21 +54,26 @@ export function lockFileSync(path: string, mode: 'shared' | 'exclusive'): Fd {
 /** Removes the file, unless somebody else has a lock of it; then gives the own lock back. */
 export function removeLockFile(file: Fd, path: string): void {
   // Changing a shared lock to an exclusive one may lose it, which is what happens next anyway.
-  if (flock(file, 'exclusive', { nonblocking: true }) && isStillAt(file, path)) rmSync(path, { force: true });
+  if (flock(file, 'exclusive', { nonblocking: true }) && isStillThere(file)) unlink(path);
   file.close();
 }
 
 function openLockFile(path: string): Fd {
+  const open = () => openFile(path, O.RDWR | O.CREAT, 0o600);
+  try {
+    return open();
+  } catch (error) {
+    if (!SysError.is(error, 'ENOENT', 'ENOTDIR')) throw error;
+  }
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   } catch (error) {
     throw ioFailure('prepare a lock', error);
   }
-  return openFile(path, O.RDWR | O.CREAT, 0o600);
+  return open();
 }
 
-function isStillAt(file: Fd, path: string): boolean {
-  const there = statSync(path, { throwIfNoEntry: false });
-  const own = fstatSync(file.number);
-  return there !== undefined && there.ino === own.ino && there.dev === own.dev;
+/** Whether the file has its name still: such files are made and removed, never put in another's place. */
+function isStillThere(file: Fd): boolean {
+  return linkCount(file) > 0;
 }

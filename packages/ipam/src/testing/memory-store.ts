@@ -16,6 +16,8 @@ export function memoryStore(now: () => number = counter()): ReservationStore {
   const last = new Map<number, Addr>();
   const ledger: Ledger = {
     list: () => [...reservations.values()],
+    held: () => reservations,
+    ofContainer: (id) => [...reservations.values()].filter(({ owner }) => owner?.containerID === id.trim()),
     reserve(addr, owner) {
       const key = addr.toString();
       if (reservations.has(key)) return false;

@@ -45,5 +45,8 @@ export function hostLocalAt(places: Places): Plugin {
   });
 }
 
+/** Where its files are unless a configuration says otherwise. */
+export const HOST_LOCAL_PLACES: Places = { dataDir: DEFAULT_DATA_DIR, cacheDir: RESULT_CACHE };
+
 /** The plugin. */
-export const hostLocal = hostLocalAt({ dataDir: DEFAULT_DATA_DIR, cacheDir: RESULT_CACHE });
+export const hostLocal = hostLocalAt(HOST_LOCAL_PLACES);
