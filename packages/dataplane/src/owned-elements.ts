@@ -48,7 +48,7 @@ export async function readElements(
  * the network may have got another name since.
  */
 export function isOwnedBy({ owner }: { readonly owner?: OwnerComment }, attachment: AttachmentId): boolean {
-  return owner?.tag.id === ownerTag(attachment).id;
+  return owner !== undefined && owner.tag.id === once(IDS, attachment, (of) => ownerTag(of).id);
 }
 
 /** True for what belongs to the attachment's container, by this or another interface. */
@@ -196,6 +196,7 @@ function owned(set: NftSet, element: ListedElement): OwnedElement {
 }
 
 const OWNED = new WeakMap<ListedElement, OwnedElement>();
+const IDS = new WeakMap<object, string>();
 const KEY_TEXTS = new WeakMap<object, string>();
 const TEXTS = new WeakMap<object, string>();
 
