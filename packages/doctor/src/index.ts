@@ -43,6 +43,14 @@ export { type LogSource, readLog } from './logs/read-log.ts';
 export type { FileFacts, Machine, NodeFiles, NodePlaces, NodePorts } from './node/ports.ts';
 export { systemFiles, systemMachine } from './node/system.ts';
 export type { NodeView } from './node/view.ts';
+export {
+  type Plan,
+  type PlannedChange,
+  type PlannedStep,
+  type PlanRequest,
+  planAdd,
+} from './plan/plan.ts';
+export type { WrittenFile } from './plan/stage.ts';
 export { type DelegateUse, delegatesOf } from './programs/delegates.ts';
 export type { Program, ProgramKind, Programs } from './programs/program.ts';
 export { type SystemProgramsOptions, systemPrograms } from './programs/system-programs.ts';

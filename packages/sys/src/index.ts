@@ -17,7 +17,15 @@ export {
 } from './file.ts';
 export { type InotifyEvent, inotifyAdd, inotifyCreate, inotifyDrain, inotifyRemove } from './inotify.ts';
 export { flock, flockAsync, type LockMode } from './lock.ts';
-export { bindPath, enterPrivateMounts, mountOverlay, mountTmpfs, setReadOnly, unmount } from './mount.ts';
+export {
+  bindPath,
+  enterPrivateMounts,
+  mountOverlay,
+  mountSysfs,
+  mountTmpfs,
+  setReadOnly,
+  unmount,
+} from './mount.ts';
 export {
   bindNetns,
   createNetns,

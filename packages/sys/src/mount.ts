@@ -43,6 +43,15 @@ export function mountOverlay(target: string, upper: string, work: string): void 
   native().mountNew('overlay', target, 0, `lowerdir=${target},upperdir=${upper},workdir=${work}`);
 }
 
+/**
+ * Mounts sysfs, read-only. What it shows of the network is that of the calling thread's namespace.
+ *
+ * @example runInNetns(netns, () => mountSysfs('/sys'));
+ */
+export function mountSysfs(target: string): void {
+  native().mountNew('sysfs', target, MS.RDONLY, '');
+}
+
 /** Makes a directory, or a file, appear at another path too. */
 export function bindPath(source: string, target: string): void {
   native().mount(source, target, MS.BIND);

@@ -6,6 +6,7 @@ import type { CommonFlags } from '../command.ts';
 /** See the file's comment. */
 export interface ExplainFlags extends CommonFlags {
   readonly against?: Viewpoint | undefined;
+  readonly plan?: boolean | undefined;
   readonly netns?: string | undefined;
   readonly ifname?: string | undefined;
   readonly containerId?: string | undefined;
@@ -22,6 +23,12 @@ export const EXPLAIN_FLAGS = {
     brief: `whose ADD it is: ${VIEWPOINTS.join(', ')} (default heddle)`,
     placeholder: 'runtime',
     optional: true,
+  },
+  plan: {
+    kind: 'boolean',
+    brief: 'run the plugins in throw-away namespaces, and show what they change; needs root',
+    optional: true,
+    withNegated: false,
   },
   netns: {
     kind: 'parsed',

@@ -1,5 +1,5 @@
 /** What `heddle explain -o json` prints. */
-import type { ExplainedNetwork, Explanation } from '@heddle/doctor';
+import type { ExplainedNetwork, Explanation, Plan } from '@heddle/doctor';
 
 /** The declaration of {@link explanationJson}, for the documentation. */
 export const EXPLANATION_OUTPUT = `interface Output {
@@ -33,6 +33,21 @@ export const EXPLANATION_OUTPUT = `interface Output {
   sends: string[] | null; // capabilities that the runtime passes; null for what it is told to
   ways: string[];
   findings: object[]; // as those of \`heddle audit\`
+  plan?: { // with --plan
+    result: object | null; // null when ADD fails
+    failure: { code: number; message: string; details: string | null } | null;
+    steps: { type: string; stdin: string; stdout: string; stderr: string; failure?: string }[];
+    changes: {
+      side: 'host' | 'pod';
+      sign: '+' | '-';
+      matter: 'link' | 'address' | 'route' | 'rule' | 'neighbour' | 'parameter' | 'nftables' | 'iptables' | 'tc';
+      text: string;
+      by: string; // the plugin
+      isThere?: true; // the host has it already
+    }[];
+    files: { path: string; what: 'made' | 'changed' | 'removed'; by: string }[];
+    notes: string[]; // what was not as on the node
+  };
 }
 interface Program {
   type: string;
@@ -47,7 +62,7 @@ interface Program {
 }`;
 
 /** The explanation as a JSON value. */
-export function explanationJson(explanation: Explanation): object {
+export function explanationJson(explanation: Explanation, plan?: Plan): object {
   const { runtime, directory, cacheDir, choice, network, findings } = explanation;
   return {
     ...{ runtime: runtime.name, directory, cacheDir },
@@ -57,6 +72,7 @@ export function explanationJson(explanation: Explanation): object {
     network: network === undefined ? null : networkJson(network),
     sends: runtime.sends ?? null,
     ...{ ways: runtime.ways, findings },
+    ...(plan !== undefined && { plan: planJson(plan) }),
   };
 }
 
@@ -68,4 +84,12 @@ function networkJson({ list: _, plugins, ...network }: ExplainedNetwork): object
       ...{ speaksVersion, prevResultFrom },
     })),
   };
+}
+
+function planJson({ result = null, failure, ...plan }: Plan): object {
+  const told =
+    failure === undefined
+      ? null
+      : { code: failure.cniCode, message: failure.message, details: failure.cniDetails ?? null };
+  return { result, failure: told, ...plan };
 }

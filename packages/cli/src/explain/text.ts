@@ -29,6 +29,19 @@ export function explanationText(explanation: Explanation, style: ExplainStyle): 
   return sections.join('\n');
 }
 
+/** Which network it is about. */
+export function summaryText({ network, runtime }: Explanation, style: ExplainStyle): string {
+  if (network === undefined) return '';
+  return formatFacts(
+    [
+      ['runtime', runtime.title],
+      ['network', `${network.name}, from ${network.file}`],
+      ['plugins', network.plugins.map(({ type }) => type).join(' → ')],
+    ],
+    style.styled,
+  );
+}
+
 function choiceText(explanation: Explanation, style: ExplainStyle): string {
   const { runtime, directory, cacheDir, choice, network, asked } = explanation;
   const facts: (readonly [string, string])[] = [
@@ -136,11 +149,11 @@ function sizeText(bytes: number): string {
 }
 
 /** A heading; bold on a terminal. */
-function heading(text: string, { styled }: Pick<ExplainStyle, 'styled'>): string {
+export function heading(text: string, { styled }: Pick<ExplainStyle, 'styled'>): string {
   return styled ? styleText('bold', text, { validateStream: false }) : text;
 }
 
 /** Every line of a text that ends with a newline, moved to the right. */
-function indented(text: string, by: number): string {
+export function indented(text: string, by: number): string {
   return text.replace(/^(?=.)/gm, ' '.repeat(by));
 }
