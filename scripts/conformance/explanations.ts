@@ -1,6 +1,6 @@
 /** What is behind failures of the reference's plugins: each was looked at, and is no artefact of the kit. */
 
-/** An explanation for one check, or for a suite of one plugin. */
+/** An explanation for a check, or for several whose ids begin alike. */
 interface Explanation {
   /** All plugins when left out. */
   readonly plugins?: readonly string[];
@@ -9,7 +9,115 @@ interface Explanation {
   readonly text: string;
 }
 
-const EXPLANATIONS: readonly Explanation[] = [];
+const EXPLANATIONS: readonly Explanation[] = [
+  {
+    check: 'contract/version-echo',
+    text: 'The skeleton of the plugins does not read stdin for VERSION, and answers in the newest version that its library knows.',
+  },
+  {
+    check: 'contract/error-version',
+    text: 'The error object of the library has no member `cniVersion`.',
+  },
+  {
+    check: 'contract/own-netns',
+    text: 'Releases that compare the two namespaces do so after the work is done: the interface is made, the result is on stdout, and the error follows it. Release 1.1.1 does not compare.',
+  },
+  {
+    check: 'contract/result-0',
+    text: 'The plugin lists this version, but cannot work with what a result of this version can say.',
+  },
+  {
+    check: 'interface/only-its-own',
+    text: 'The chain for masquerading is named after network and container, not after the interface: DEL of one interface removes the chain that the rules of the other one still jump to, and iptables refuses.',
+  },
+  { check: 'interface/previous-result', text: 'The plugin does not look at a previous result.' },
+  {
+    check: 'idempotence/del-without-netns-mount',
+    text: 'A path that exists and is no namespace is an error, and nothing is taken down.',
+  },
+  {
+    plugins: ['bridge', 'ptp'],
+    check: 'idempotence/del-without',
+    text: 'DEL learns the addresses from the interface in the container. When it is gone, or not named, the rules for masquerading stay.',
+  },
+  {
+    check: 'idempotence/del-with-broken-config',
+    text: 'DEL reads the configuration as strictly as ADD does.',
+  },
+  {
+    check: 'check/notices-firewall-rules',
+    text: 'CHECK does not look at the rules for masquerading.',
+  },
+  {
+    check: 'check/tolerates-routes',
+    text: 'CHECK looks for the routes of the result in the main table only, whatever table the result names.',
+  },
+  {
+    check: 'check/tolerates-additions',
+    text: "CHECK takes every address of the result for one of the plugin's own, whatever interface the result says it is on.",
+  },
+  { check: 'check/link-down', text: 'CHECK does not look at the state of the interface.' },
+  {
+    plugins: ['host-local'],
+    check: 'gc/without-a-list',
+    text: 'A list that is missing counts as one that is empty, and every reservation of the network is freed.',
+  },
+  {
+    check: 'gc/',
+    text: 'The plugin does not implement GC: it succeeds and does nothing.',
+  },
+  { check: 'delegation/forwards-gc', text: 'GC is not forwarded.' },
+  { check: 'delegation/failed-gc', text: 'GC is not forwarded, so its failure is not seen.' },
+  {
+    check: 'delegation/failed-add-del',
+    text: 'DEL of the delegate is run only when something fails after its ADD has succeeded.',
+  },
+  {
+    check: 'delegation/failed-add-leaves-nothing',
+    text: 'A failed ADD leaves the pair of links to the DEL that runtimes are to send.',
+  },
+  {
+    check: 'delegation/failed-del-goes-on',
+    text: 'DEL stops at the failure of the delegate, and the rules for masquerading stay.',
+  },
+  {
+    plugins: ['bridge'],
+    check: 'concurrency/first-of-all',
+    text: "The bridge's hardware address is read for the result before it is pinned, and changes when other ports join: CHECK compares it, and fails for good.",
+  },
+  {
+    plugins: ['bridge'],
+    check: 'contract/hostile-input',
+    text: 'An ADD that fails leaves a bridge without an address of its own; the next one cannot pin it, and the DEL after that fails for a chain that was never made.',
+  },
+  {
+    plugins: ['tuning'],
+    check: 'idempotence/del-without',
+    text: 'DEL removes the backup of the interface only after it has restored the interface. When that is gone, the file stays.',
+  },
+  {
+    plugins: ['tuning'],
+    check: 'limits/',
+    text: 'The backup that an ADD without room has begun is still there after DEL.',
+  },
+  {
+    plugins: ['portmap'],
+    check: 'concurrency/same-container',
+    text: 'Each DEL looks whether the chain is there and then flushes it; another one may have deleted it in between.',
+  },
+  { check: 'ipam/try-again', text: 'An exhausted pool has no code of its own: it is 999.' },
+  { check: 'status/exhausted', text: 'STATUS does not look at the pool.' },
+  {
+    plugins: ['tuning'],
+    check: 'chained/undoes',
+    text: 'What was changed about the interface is changed back, kernel parameters are not.',
+  },
+  {
+    plugins: ['tuning'],
+    check: 'leaks/container',
+    text: 'What was changed about the interface is changed back, kernel parameters are not.',
+  },
+];
 
 /** @throws {Error} for a failure that nobody has looked at */
 export function explanationOf(plugin: string, id: string): string {

@@ -92,6 +92,13 @@ heddle conformance --runtime 'heddle {verb} {network} {netns}'
 heddle conformance --runtime 'cnitool {verb} {network} {netns}'
 \`\`\`
 
+## What was found
+
+[conformance/reference.md](conformance/reference.md) and [conformance/debian.md](conformance/debian.md) are what the kit says of
+plugins of the reference, with what is behind each failure. \`node --conditions=source scripts/conformance-reports.ts\` makes them.
+cnitool 1.3.1 passes 30 of 32 checks of runtimes: it leaves the member \`capabilities\` in configurations, and its GC gives
+plugins no list. Heddle's own command passes all but the first of these, which it does as cnitool does.
+
 ## What is not checked
 
 - Whether CNI_PATH may be missing: the specification calls it optional for ADD, and says that runtimes must always provide it.

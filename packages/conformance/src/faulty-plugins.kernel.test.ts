@@ -64,7 +64,7 @@ const FAULTY: readonly Faulty[] = [
   {
     ...{ what: 'frees everything on GC', base: 'ipam' },
     faults: [['    is_valid "$owner" ||', '    false ||']],
-    found: ['gc/keeps-the-valid', /as it was before GC; got - file/],
+    found: ['gc/keeps-the-valid', /on the node before GC; got \+ lost: file/],
   },
   {
     ...{ what: 'does nothing on GC', base: 'ipam' },
@@ -79,12 +79,12 @@ const FAULTY: readonly Faulty[] = [
   {
     ...{ what: 'takes a missing list for an empty one', base: 'ipam' },
     faults: [["    fail 7 'cni.dev/valid-attachments is missing'", '    :']],
-    found: ['gc/without-a-list', /GC with the list undefined; got - file/],
+    found: ['gc/without-a-list', /GC with the list undefined; got \+ lost: file/],
   },
   {
     ...{ what: 'collects for all networks', base: 'ipam' },
     faults: [['for each in "$claims"/*; do\n    [ -L', `for each in "\${claims%/*}"/*/*; do\n    [ -L`]],
-    found: ['gc/other-networks', /before GC of another network; got - file/],
+    found: ['gc/other-networks', /before GC of another network; got \+ lost: file/],
   },
   {
     ...{ what: 'answers in a version of its own', base: 'ipam' },

@@ -127,9 +127,14 @@ async function runCheck(check: Check, bench: Bench, profile: Profile): Promise<O
   using lab = new Lab({ ...bench, node, network: `${node.tag}-${id.replace('/', '.')}`.slice(0, 60) });
   try {
     await check.run(lab);
-    return ended({ status: 'passed' });
+    const passed = ended({ status: 'passed' });
+    if (bench.nodes.areShared) await lab.tidy();
+    return passed;
   } catch (error) {
-    if (error instanceof DoesNotApply) return ended({ status: 'skipped', reason: error.message });
+    if (error instanceof DoesNotApply) {
+      if (bench.nodes.areShared) await lab.tidy();
+      return ended({ status: 'skipped', reason: error.message });
+    }
     bench.nodes.spoil();
     // What else is thrown is a defect of the kit, and no fault of the plugin.
     if (error instanceof KitError || !(error instanceof HeddleError)) throw error;
@@ -173,6 +178,11 @@ class Nodes implements Disposable {
     const node = await Node.make({ ...this.#facts, number: ++this.#made, setup: subject.setup });
     this.#current = { node, suite };
     return node;
+  }
+
+  /** Whether the next check gets the same one. */
+  get areShared(): boolean {
+    return this.#facts.daemon !== undefined;
   }
 
   /** The next check gets another one. */

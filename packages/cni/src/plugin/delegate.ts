@@ -129,6 +129,8 @@ async function runDelegate(
       path,
       env: { ...env, CNI_COMMAND: command },
       stdin: request.stdin,
+      // An ADD that nobody waits for is taken back, and must not wait for a delegate that hangs.
+      signal: command === 'ADD' ? ports.caller : undefined,
     });
     return command === 'ADD' ? parseResult(parseJson(stdout), { version: request.cniVersion }) : undefined;
   } catch (error) {

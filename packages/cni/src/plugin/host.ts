@@ -26,6 +26,8 @@ export interface PluginExecution {
   readonly path: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly stdin: Uint8Array;
+  /** On abort the process is killed, and what it has started. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** Marks attachments whose ADD is under way, across processes. */

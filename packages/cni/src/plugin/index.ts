@@ -31,6 +31,7 @@ export {
   parseOwnerComment,
   tagKey,
 } from './owner.ts';
+export { passOn } from './pass-on.ts';
 export { memberOf } from './request.ts';
 export { errorJson, type PluginInvocation, type PluginOutcome, serve } from './serve.ts';
 export { isAbsent, Teardown, UndoStack } from './undo.ts';

@@ -42,10 +42,12 @@ export function systemPluginHost(options: SystemPluginHostOptions = {}): PluginH
     openNetns,
     openSession: (netns) => openSession({ netns, mode }),
     findPlugin: (type, path) => findPlugin(type, path).path,
-    async invoke({ type, path, env, stdin }) {
+    async invoke({ type, path, env, stdin, signal }) {
       // Most delegates are plugins of ours, which need no process.
       const { execPlugin } = await import('./exec.ts');
-      const { stdout, stderr } = await execPlugin({ type, path, env: definedVariables(env), stdin });
+      const { stdout, stderr } = await execPlugin({
+        ...{ type, path, env: definedVariables(env), stdin, signal },
+      });
       if (stderr !== '') onStderr?.(stderr);
       return stdout;
     },

@@ -39,6 +39,11 @@ export class Container implements Disposable {
     return this.namespace.path;
   }
 
+  /** Whether it has not ended. */
+  get isAlive(): boolean {
+    return this.namespace.isAlive;
+  }
+
   [Symbol.dispose](): void {
     this.namespace[Symbol.dispose]();
   }

@@ -62,6 +62,8 @@ export class Lab implements Disposable {
   readonly #node: Node;
   readonly #surroundings: Readonly<Record<string, string>>;
   readonly #containers: Container[] = [];
+  /** Those whose last ADD has not been followed by a DEL. */
+  readonly #attached = new Set<Container>();
 
   constructor(facts: {
     readonly subject: Subject;
@@ -75,6 +77,7 @@ export class Lab implements Disposable {
     this.#node = facts.node;
     this.node = facts.node.namespace;
     this.stub = facts.node.stub;
+    this.stub.forgetCalls();
     this.network = facts.network;
     this.#surroundings = facts.surroundings;
   }
@@ -144,6 +147,8 @@ export class Lab implements Disposable {
       patience,
     });
     this.calls.push(call);
+    if (container !== undefined && command === 'ADD') this.#attached.add(container);
+    if (container !== undefined && command === 'DEL' && call.exitCode === 0) this.#attached.delete(container);
     must(!call.timedOut, `an end within ${patience / 1000} s`, 'none: it was killed', call);
     return call;
   }
@@ -204,6 +209,12 @@ export class Lab implements Disposable {
     container[Symbol.dispose]();
     for (let waited = 0; waited < 5000 && (await links.find(canary)) !== undefined; waited += 5)
       await sleep(5);
+  }
+
+  /** Leaves the node to the next check: what is attached is detached, and all containers are gone. */
+  async tidy(): Promise<void> {
+    for (const container of this.#attached) await this.call('DEL', container).catch(() => {});
+    for (const container of this.#containers) if (container.isAlive) await this.end(container);
   }
 
   [Symbol.dispose](): void {

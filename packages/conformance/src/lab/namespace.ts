@@ -36,6 +36,11 @@ export class Namespace implements Disposable {
     return (await this.session.links.find(link)) !== undefined;
   }
 
+  /** Whether it has not been let go of. */
+  get isAlive(): boolean {
+    return this.#alive;
+  }
+
   /** Lets go of the namespace, as a container that ended: its path is gone, and so is all that was inside. */
   [Symbol.dispose](): void {
     if (!this.#alive) return;

@@ -95,7 +95,7 @@ function parsed(text: string): JsonObject {
 /** Addresses 2 to 250 of 10.210.0.0/24 and fd00:210::/64: `mkdir` is the lock. */
 function script(state: string): string {
   return `#!/bin/sh
-PATH=/usr/sbin:/usr/bin:/sbin:/bin; export PATH
+PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C; export PATH LC_ALL
 state='${state}'
 note="$state/calls/$$.$CNI_COMMAND.$CNI_CONTAINERID"
 cat >"$note.stdin"

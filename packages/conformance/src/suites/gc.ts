@@ -4,7 +4,7 @@ import type { Container } from '../lab/container.ts';
 import { type Lab, mustSucceed, outcome } from '../lab/lab.ts';
 import type { Subject } from '../subject/subject.ts';
 import { refusal } from './errors.ts';
-import { nodeUnchanged } from './unchanged.ts';
+import { nodeUnchanged, nothingLost } from './unchanged.ts';
 
 const can = since('1.1.0');
 const STALE = spec('Section 2, GC', 'A plugin SHOULD remove as many stale resources as possible');
@@ -40,7 +40,7 @@ export const GC_CHECKS: readonly Check[] = [
       const containers = await attached(lab, 3);
       const before = await lab.snapshot();
       mustSucceed(await lab.gc(containers));
-      await nodeUnchanged(lab, before, 'GC');
+      await nothingLost(lab, before, 'GC');
       for (const container of containers) await lab.check(container);
     },
   },
@@ -90,7 +90,7 @@ export const GC_CHECKS: readonly Check[] = [
       await lab.add(container);
       const before = await lab.snapshot();
       mustSucceed(await lab.gc([], { config: { name: `${lab.network}-other`, ...withoutDelegate(lab) } }));
-      await nodeUnchanged(lab, before, 'GC of another network');
+      await nothingLost(lab, before, 'GC of another network');
       await lab.check(container);
     },
   },
@@ -118,7 +118,7 @@ export const GC_CHECKS: readonly Check[] = [
       for (const list of [undefined, 'all', [{ containerID: 7 }]]) {
         const config = Object.fromEntries(keys.map((key) => [key, list]));
         await lab.gc([], { config: config as never });
-        await nodeUnchanged(lab, before, `GC with the list ${JSON.stringify(list)}`);
+        await nothingLost(lab, before, `GC with the list ${JSON.stringify(list)}`);
       }
     },
   },

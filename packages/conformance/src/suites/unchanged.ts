@@ -1,7 +1,7 @@
 import { must } from '../failure.ts';
 import type { Container } from '../lab/container.ts';
 import type { Lab } from '../lab/lab.ts';
-import { differences, type Snapshot, snapshotOf } from '../lab/snapshot.ts';
+import { differences, missingFrom, type Snapshot, snapshotOf } from '../lab/snapshot.ts';
 
 /** @throws {CheckFailure} when the node is not as it was */
 export async function nodeUnchanged(lab: Lab, before: Snapshot, after = 'that'): Promise<void> {
@@ -15,6 +15,16 @@ export async function containerUnchanged(
   after = 'that',
 ): Promise<void> {
   same(before, await snapshotOf(namespace), `a container as it was before ${after}`);
+}
+
+/** @throws {CheckFailure} when something has gone from the node; more there may be, such as a lock */
+export async function nothingLost(lab: Lab, before: Snapshot, after = 'that'): Promise<void> {
+  const left = missingFrom(await lab.snapshot(), before);
+  same(
+    [],
+    left.map((line) => `lost: ${line}`),
+    `all that was on the node before ${after}`,
+  );
 }
 
 /** @throws {CheckFailure} when two snapshots differ, which it shows */
