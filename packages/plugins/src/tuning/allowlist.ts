@@ -46,7 +46,9 @@ function readList(path: string): string | undefined {
     const { code, message } = cause as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
     const closed = code === 'EACCES' ? closedDirectory(path) : undefined;
-    throw new CniError(CNI_CODE.IO_FAILURE, `read the list of allowed sysctls: ${message}`, {
+    // Node names the file that it cannot open, but not the one that it cannot read.
+    const what = message.includes(path) ? message : `${message} '${path}'`;
+    throw new CniError(CNI_CODE.IO_FAILURE, `read the list of allowed sysctls: ${what}`, {
       cause,
       ...(closed !== undefined && {
         cniDetails: `directory ${closed} may not be entered: it lacks the x permission`,

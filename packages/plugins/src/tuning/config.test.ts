@@ -125,6 +125,14 @@ describe('the list of what is allowed', () => {
     );
   });
 
+  test('one that is a directory is not none, and is named', () => {
+    using directory = new Directory();
+    assert.throws(() => requireAllowed(['net.core.somaxconn'], directory.path), {
+      cniCode: 5,
+      message: `read the list of allowed sysctls: EISDIR: illegal operation on a directory, read '${directory.path}'`,
+    });
+  });
+
   test('one that cannot be read is not none; the closed directory is named (containerd/containerd#8020)', (t) => {
     if (process.getuid?.() !== 0) return t.skip('not root: no other user to be');
     using directory = new Directory();
