@@ -73,7 +73,7 @@ const FAULTY: readonly Faulty[] = [
   },
   {
     ...{ what: 'does not tell interfaces apart on GC', base: 'ipam' },
-    faults: [[' and .ifname == $if', '']],
+    faults: [[' and .ifname == $name', '']],
     found: ['gc/by-interface', /before the second interface came; got \+ file/],
   },
   {

@@ -21,8 +21,8 @@ release() {
   for each in $(mine); do rm -f "$each"; done
 }
 is_valid() { # KEY
-  of_config -e --arg id "${1% *}" --arg if "${1#* }" \
-    'any(."cni.dev/valid-attachments"[]; .containerID == $id and .ifname == $if)' >/dev/null
+  of_config -e --arg id "${1% *}" --arg name "${1#* }" \
+    'any(."cni.dev/valid-attachments"[]; .containerID == $id and .ifname == $name)' >/dev/null
 }
 collect() {
   of_config -e '."cni.dev/valid-attachments" | type == "array" and all(.[]; (.containerID | type) == "string")' >/dev/null ||
