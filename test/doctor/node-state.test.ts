@@ -159,7 +159,7 @@ describe('addresses', () => {
     const list = lab.podnet({
       ipam: { ranges: [[{ subnet: `${OWN.v4}.0/24` }], [{ subnet: `${OWN.v6}:/64` }]] },
     });
-    const pods = [await lab.attach(list, 'c1'), await lab.attach(list, 'c2')];
+    const pods = [await lab.attach(list, `c1-${process.pid}`), await lab.attach(list, `c2-${process.pid}`)];
     for (const pod of pods) await lab.bury(pod);
     assert.deepEqual(
       (await lab.findings()).map(({ id }) => id),

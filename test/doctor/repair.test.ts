@@ -16,6 +16,9 @@ const SUBNETS = {
   ipam: { ranges: [[{ subnet: `${OWN.v4}.0/24` }], [{ subnet: `${OWN.v6}:/64` }]] },
 };
 
+/** Names that no other test has: marks of ADDs under way are the machine's, and spare whoever has the same name. */
+const [GONE, ALIVE] = [`gone-${process.pid}`, `alive-${process.pid}`];
+
 /** As if two minutes had passed between any two steps: whatever could count as old does. */
 const LATER = 120_000;
 
@@ -41,21 +44,21 @@ describe('repair', () => {
   test('frees what is left of containers that are gone, and nothing else; a second run frees nothing', async () => {
     using lab = new DoctorLab();
     const list = lab.podnet(SUBNETS);
-    const [gone] = [await lab.attach(list, 'gone'), await lab.attach(list, 'alive')];
+    const [gone] = [await lab.attach(list, GONE), await lab.attach(list, ALIVE)];
     await lab.bury(gone);
     const dry = await repair(lab, {}, { dryRun: true });
     assert.deepEqual(dry.freed.map(({ addr }) => addr).toSorted(), [`${OWN.v4}.2`, `${OWN.v6}:2`]);
-    assert.deepEqual([...new Set(held(lab).values())].toSorted(), ['alive', 'gone']);
+    assert.deepEqual([...new Set(held(lab).values())].toSorted(), [ALIVE, GONE]);
     const { freed } = await repair(lab);
     assert.deepEqual(freed.map(({ addr }) => addr).toSorted(), [`${OWN.v4}.2`, `${OWN.v6}:2`]);
-    assert.deepEqual([...held(lab).values()], ['alive', 'alive']);
+    assert.deepEqual([...held(lab).values()], [ALIVE, ALIVE]);
     assert.deepEqual(await repair(lab), { freed: [], spared: [] });
   });
 
   test('spares what is young, and what a namespace has although no cache knows it', async () => {
     using lab = new DoctorLab();
     const list = lab.podnet(SUBNETS);
-    const pod = await lab.attach(list, 'c1');
+    const pod = await lab.attach(list, GONE);
     rmSync(lab.cacheDir, { recursive: true });
     assert.deepEqual((await repair(lab)).freed, [], 'the address is in use');
     await lab.bury(pod);
@@ -66,7 +69,7 @@ describe('repair', () => {
   test('spares an address that is taken anew between the looks, or before the lock is had', async () => {
     using lab = new DoctorLab();
     const list = lab.podnet(SUBNETS);
-    await lab.bury(await lab.attach(list, 'c1'));
+    await lab.bury(await lab.attach(list, GONE));
     let looks = 0;
     const { freed, spared } = await repair(lab, {
       // What the doctor waits by between its looks.
@@ -154,7 +157,7 @@ class Life {
   }
 
   async #add(): Promise<void> {
-    const id = `c${++this.#count}`;
+    const id = `c${++this.#count}-${process.pid}`;
     try {
       const pod = await this.#lab.attach(this.#list, id);
       this.#alive.set(id, pod);
