@@ -38,6 +38,19 @@ export {
   type TextEdit,
   worst,
 } from './finding.ts';
+export { type Features, kernelFeatures } from './lock/features.ts';
+export {
+  formatLock,
+  type Lock,
+  type LockedFile,
+  type LockedPlugin,
+  type LockSignature,
+  parseLock,
+} from './lock/lock.ts';
+export { LOCK_RULES } from './lock/rules.ts';
+export { checkSignature, type SignatureProblem, signLock } from './lock/sign.ts';
+export { type LockSources, type Taken, takeLock, type Unpinned } from './lock/take.ts';
+export { type VerifyOptions, verifyLock } from './lock/verify.ts';
 export { LOG_RULES } from './logs/messages.ts';
 export { type LogSource, readLog } from './logs/read-log.ts';
 export type { FileFacts, Machine, NodeFiles, NodePlaces, NodePorts } from './node/ports.ts';

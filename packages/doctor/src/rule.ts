@@ -10,7 +10,7 @@ export interface Rule {
   /** How bad it usually is; a finding may be milder. */
   readonly severity: Severity;
   /** Which command looks for it. */
-  readonly command: 'audit' | 'doctor' | 'doctor logs';
+  readonly command: 'audit' | 'doctor' | 'doctor logs' | 'verify';
   /** For the documentation and `heddle audit rules`: what is looked at, and why it matters. Markdown, one paragraph. */
   readonly explains: string;
   /** Whether some of its findings have a fix. */

@@ -13,11 +13,13 @@ import { explainCommand } from './explain.ts';
 import { gcCommand } from './gc.ts';
 import { helpCommand } from './help.ts';
 import { installCommand } from './install.ts';
+import { lockCommand } from './lock.ts';
 import { lsCommand } from './ls.ts';
 import { runCommand } from './run.ts';
 import { showCommand } from './show.ts';
 import { statusCommand } from './status.ts';
 import { uninstallCommand } from './uninstall.ts';
+import { verifyCommand } from './verify.ts';
 import { versionCommand } from './version.ts';
 
 /** All of them. */
@@ -33,6 +35,8 @@ export const COMMANDS: readonly HeddleCommand[] = [
   auditCommand,
   explainCommand,
   doctorCommand,
+  lockCommand,
+  verifyCommand,
   versionCommand,
   installCommand,
   uninstallCommand,
