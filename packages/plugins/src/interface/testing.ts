@@ -63,6 +63,9 @@ function stateOf({ host }: PluginLab, container: TestNetns, result: unknown): ob
       settled(container.run('ip', 'route')),
       settled(container.run('ip', '-6', 'route')),
     ],
+    routing: [host, container].map((netns) =>
+      settled(netns.run('sysctl', '-a', '-r', '^net[.]ipv6[.]conf[.].*[.](accept_ra|forwarding)$')),
+    ),
     mtu: [host, container].map((netns) =>
       /mtu 1400/.test(netns.run('ip', '-o', 'link', 'show', 'type', 'veth')),
     ),
