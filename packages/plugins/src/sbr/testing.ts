@@ -1,4 +1,5 @@
 /** A container with two interfaces, for tests of the sbr plugin. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Container, type LabRequest, PluginLab } from '../testing/index.ts';
 import { sbr } from './index.ts';
 
@@ -20,13 +21,37 @@ export class SbrScene implements Disposable {
   /** @param ips the addresses of `net1`, which its result has too */
   static async create(ips: readonly TestIp[] = [NET1]): Promise<SbrScene> {
     const scene = new SbrScene();
+    // Nobody else is on these links, so there is nothing to wait for.
+    for (const each of ['all', 'default'])
+      scene.container.run('sysctl', '-qw', `net.ipv6.conf.${each}.accept_dad=0`);
     await scene.addLink('eth0');
     await scene.addLink('net1');
     scene.#ips = ips;
     scene.ip('address', 'add', '10.88.0.2/16', 'dev', 'eth0');
     scene.ip('route', 'add', 'default', 'via', '10.88.0.1', 'dev', 'eth0');
     for (const { address } of ips) scene.ip('address', 'add', address, 'dev', 'net1', 'nodad');
+    await scene.#settled();
     return scene;
+  }
+
+  /** The kernel gives links their link-local addresses, and IPv6 addresses their routes, in its own time. */
+  async #settled(): Promise<void> {
+    for (let waited = 0; !this.#isSettled(); waited += 20) {
+      if (waited > 30_000) throw new Error(`addresses without routes: ${this.ip('-6', 'address')}`);
+      await sleep(20);
+    }
+  }
+
+  #isSettled(): boolean {
+    const links = this.container.json('ip', '-6', '-j', 'address', 'show', 'scope', 'all') as Addressed[];
+    const local = this.container.json('ip', '-6', '-j', 'route', 'show', 'table', 'local') as Shown[];
+    return ['eth0', 'net1'].every((name) => {
+      const addresses = links.find(({ ifname }) => ifname === name)?.addr_info ?? [];
+      return (
+        addresses.some(({ scope }) => scope === 'link') &&
+        addresses.every((address) => local.some(({ dst, dev }) => dst === address.local && dev === name))
+      );
+    });
   }
 
   /** Gives the container another interface; its other end is on the host, named `h` and the same. */
@@ -103,6 +128,11 @@ export class SbrScene implements Disposable {
   [Symbol.dispose](): void {
     this.lab[Symbol.dispose]();
   }
+}
+
+interface Addressed {
+  readonly ifname: string;
+  readonly addr_info: readonly { readonly local: string; readonly scope: string }[];
 }
 
 interface Shown {
