@@ -37,8 +37,9 @@ const all = ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.ts', 'test/**/*.t
 const needsLab = (path: string) => path.endsWith('.lab.test.ts');
 const needsKernel = (path: string) =>
   !needsLab(path) && (path.endsWith('.kernel.test.ts') || path.startsWith('test/'));
-/** Runtimes that mount below /run/netns as if they were alone, measurements, and pods of the same names. */
-const needsQuiet = (path: string) => /^test\/(cases|dhcp|interop|traffic)\//.test(path);
+/** Runtimes that mount below /run/netns as if they were alone, measurements, pods of the same names, and crowds of plugins. */
+const needsQuiet = (path: string) =>
+  /^test\/(cases|conformance|dhcp|interop|traffic)\/|\/faulty-plugins\./.test(path);
 const tally: Tally = { passed: 0, failed: 0, skipped: new Map() };
 
 await runFiles(

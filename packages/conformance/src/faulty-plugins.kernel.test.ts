@@ -24,7 +24,7 @@ const FAULTY: readonly Faulty[] = [
     faults: [
       [
         'until ln -s "$key"',
-        'until [ ! -e "$claims/$n.taken" ] && sleep 0.1 && : >"$claims/$n.taken" && ln -sf "$key"',
+        'until [ ! -e "$claims/$n.taken" ] && sleep 2 && : >"$claims/$n.taken" && ln -sf "$key"',
       ],
     ],
     found: ['concurrency/first-of-all', /addresses that all differ.*twice/],
