@@ -6,7 +6,8 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bunPath, isStale, putAddonInto } from './build-standalone.ts';
+import { bunPath, putAddonInto } from './bun.ts';
+import { isStale } from './stale.ts';
 
 // As deep below the repository as the command's sources, which look for other files of a build from where they are.
 const OUT = 'build/heddle/lib';

@@ -44,7 +44,7 @@ buildShim();
 const command = buildCommand();
 const driver = buildDriver();
 
-const programs = ['heddle-cni', 'heddle_sys.node', 'heddle-shim'].map((name) => join(plugins, name));
+const programs = ['heddle-cni', 'heddle-shim'].map((name) => join(plugins, name));
 for (const path of [...programs, command, driver]) {
   console.log(`${(statSync(path).size / 1024 / 1024).toFixed(1).padStart(6)} MiB  ${path}`);
 }
@@ -109,6 +109,8 @@ function writeConfig(directory: string, { name }: Manifest): string {
       rootDir: `${root}/src`,
       outDir: `${root}/dist`,
       typeRoots: ['../../node_modules/@types'],
+      // What a package imports of itself under another name, such as `#open-addon`.
+      paths: { '#*': [`${root}/src/*.ts`] },
     },
     include: [`${root}/src`],
     exclude: [`${root}/src/**/*.test.ts`],

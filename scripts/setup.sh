@@ -13,7 +13,7 @@ if ! command -v npm >/dev/null 2>&1; then
 fi
 
 # Debian packages, by a program that each brings.
-want='cc:gcc cc:libc6-dev ip:iproute2 ping:iputils-ping unshare:util-linux'
+want='cc:gcc cc:libc6-dev pip3:python3-pip ip:iproute2 ping:iputils-ping unshare:util-linux'
 if [ "$level" = test ]; then
   want="$want nft:nftables iptables:iptables conntrack:conntrack dbus-daemon:dbus-daemon curl:curl jq:jq
     strace:strace iperf3:iperf3 podman:podman containerd:containerd runc:runc busybox:busybox-static
@@ -49,6 +49,7 @@ if ! cmp -s package-lock.json "$stamp"; then
 fi
 node_modules/.bin/node scripts/build-native.ts
 node_modules/.bin/node --conditions=source scripts/build-driver.ts
+node_modules/.bin/node scripts/setup-quickjs.ts
 
 [ "$level" != test ] || node_modules/.bin/node scripts/setup-lab.ts
 

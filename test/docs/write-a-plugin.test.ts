@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { after, before, test } from 'node:test';
-import { buildStandalone, bunPath } from '../../scripts/build-standalone.ts';
+import { buildStandalone } from '../../scripts/build-standalone.ts';
+import { bunPath, putAddonInto } from '../../scripts/bun.ts';
 import { codeBlocks } from '../support/markdown.ts';
 import { Node } from '../support/node.ts';
 
@@ -22,7 +23,7 @@ before(() => {
     stdio: 'pipe',
   });
   const plugins = resolve(buildStandalone());
-  copyFileSync(`${plugins}/heddle_sys.node`, `${bin}/heddle_sys.node`);
+  putAddonInto(bin);
   for (const type of ['bridge', 'host-local']) symlinkSync(`${plugins}/heddle-cni`, `${bin}/${type}`);
   node = new Node();
 });

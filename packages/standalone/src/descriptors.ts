@@ -6,7 +6,7 @@ import { isatty } from 'node:tty';
 export function readToEnd(fd: number): Uint8Array {
   const chunks: Uint8Array[] = [];
   for (;;) {
-    const chunk = new Uint8Array(64 * 1024);
+    const chunk = new Uint8Array(16 * 1024);
     const length = patiently(() => readSync(fd, chunk));
     if (length === 0) return Buffer.concat(chunks);
     chunks.push(chunk.subarray(0, length));

@@ -1,5 +1,4 @@
 /** The one that stays: `dhcp daemon`, as the units of the reference start it. */
-import { randomBytes } from 'node:crypto';
 import { runDaemon } from '@heddle/dhcp/daemon';
 import { writeBestEffort } from './descriptors.ts';
 
@@ -9,7 +8,7 @@ export async function keepLeases(args: readonly string[]): Promise<never> {
     env: process.env,
     pid: process.pid,
     stderr: (text) => writeBestEffort(2, text),
-    random: () => randomBytes(4).readUInt32BE() / 2 ** 32,
+    random: () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32,
     onStop: (stop) => {
       for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);
     },

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { loadAddon, native } from './addon.ts';
+import { native } from './addon.ts';
+import { loadAddon } from './open-addon.ts';
 import { SysError } from './sys-error.ts';
 import { scratchDirectory } from './testing/scratch.ts';
 

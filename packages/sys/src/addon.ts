@@ -1,9 +1,8 @@
 /**
- * The addon as C exports it, and where it is found. Not part of the package's interface: the modules beside
- * this one give its functions their meaning.
+ * The addon as C exports it. Not part of the package's interface: the modules beside this one give its functions
+ * their meaning.
  */
-import { existsSync, realpathSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { openAddon } from '#open-addon';
 import { SysError } from './sys-error.ts';
 
 /** The functions of `native/*.c`. Descriptors are numbers; a namespace of -1 is the caller's own. */
@@ -75,56 +74,11 @@ export interface Addon {
 }
 
 /** The addon, loaded when it is first needed: codecs and types of this package work without it. */
-export const native: () => Addon = once(() => loadAddon(locateAddon()));
-
-/**
- * Loads the addon from a file.
- *
- * @throws SysError `dlopen` when the file is no addon for this machine.
- */
-export function loadAddon(path: string): Addon {
-  const module = { exports: {} as Addon };
-  try {
-    // Not require(): a bundler would try to pull the file into the bundle.
-    process.dlopen(module, path);
-  } catch (cause) {
-    throw new SysError({
-      ...{ syscall: 'dlopen', errnum: ENOEXEC, path, cause },
-      message: `load addon ${path}: ${cause instanceof Error ? cause.message : String(cause)}`,
-    });
-  }
-  module.exports.setErrorFactory((errnum, syscall, path) => new SysError({ errnum, syscall, path }));
-  return module.exports;
-}
-
-const ENOENT = 2;
-const ENOEXEC = 8;
-const FILE = 'heddle_sys.node';
-
-/** In this package's build directory; beside a bundle; beside a single executable. */
-function locateAddon(): string {
-  const candidates = [
-    join(import.meta.dirname, '..', 'build', FILE),
-    join(import.meta.dirname, FILE),
-    join(executableDirectory(), FILE),
-  ];
-  const found = candidates.find((path) => existsSync(path));
-  if (found !== undefined) return found;
-  throw new SysError({
-    ...{ syscall: 'dlopen', errnum: ENOENT, path: FILE },
-    message: `load addon ${FILE}: not found (tried ${candidates.join(', ')})`,
-    hint: 'build it with `npm run build:native`, or put it beside the executable',
-  });
-}
-
-function executableDirectory(): string {
-  try {
-    return dirname(realpathSync(process.execPath));
-  } catch {
-    // An upgrade has just put another executable in its place: the path now ends in " (deleted)".
-    return dirname(process.execPath);
-  }
-}
+export const native: () => Addon = once(() => {
+  const addon = openAddon();
+  addon.setErrorFactory((errnum, syscall, path) => new SysError({ errnum, syscall, path }));
+  return addon;
+});
 
 function once<T extends object>(make: () => T): () => T {
   let made: T | undefined;

@@ -9,7 +9,7 @@
  * @example errnoName(17) // 'EEXIST'
  */
 export function errnoName(errnum: number): string {
-  return Object.keys(errors).find((name) => errors[name]?.[0] === errnum) ?? `E${errnum}`;
+  return names.get(errnum) ?? `E${errnum}`;
 }
 
 /** The system's text for an error number, such as `No such file or directory` for 2. */
@@ -156,3 +156,7 @@ const errors: Readonly<Record<string, readonly [number, string]>> = {
   EHWPOISON: [133, 'Memory page has hardware error'],
   ENOTSUPP: [524, 'Operation not supported by the kernel'],
 };
+
+const names: ReadonlyMap<number, string> = new Map(
+  Object.entries(errors).map(([name, [errnum]]) => [errnum, name]),
+);

@@ -7,7 +7,6 @@ import { KernelLab } from '../testing/kernel-lab.ts';
 
 async function installedSubnets(lab: KernelLab): Promise<readonly string[]> {
   lab.write('program/heddle-cni', 'program');
-  lab.write('program/heddle_sys.node', 'addon');
   rmSync(join(lab.places.configDir, '10-podnet.conflist'));
   const { exitCode, stderr } = await lab.run(['install']);
   assert.deepEqual({ exitCode, stderr }, { exitCode: 0, stderr: '' });

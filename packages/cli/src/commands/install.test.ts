@@ -29,7 +29,6 @@ const SUBNET = ['--subnet', '10.90.0.0/16'];
 function labWithProgram(): CliLab {
   const lab = new CliLab();
   lab.write('program/heddle-cni', 'program 1');
-  lab.write('program/heddle_sys.node', 'addon 1');
   return lab;
 }
 
@@ -49,16 +48,15 @@ function listing(lab: CliLab): Readonly<Record<string, string>> {
 }
 
 describe('heddle install', () => {
-  test('puts program, addon, a link for each plugin and a first network in place', async () => {
+  test('puts the program, a link for each plugin and a first network in place', async () => {
     using lab = labWithProgram();
     const { exitCode, stderr } = await lab.run(['install', ...SUBNET]);
     assert.deepEqual({ exitCode, stderr }, { exitCode: 0, stderr: '' });
-    const { 'bin/heddle-cni': program, 'bin/heddle_sys.node': addon, ...rest } = listing(lab);
-    assert.deepEqual({ program, addon }, { program: 'program 1', addon: 'addon 1' });
+    const { 'bin/heddle-cni': program, ...rest } = listing(lab);
+    assert.equal(program, 'program 1');
     for (const type of PLUGINS.keys()) assert.equal(rest[`bin/${type}`], '-> heddle-cni');
     assert.equal(JSON.parse(rest['net.d/10-heddle.conflist'] ?? '').name, 'heddle');
     assert.equal(statSync(join(lab.root, 'bin/heddle-cni')).mode & 0o777, 0o755);
-    assert.equal(statSync(join(lab.root, 'bin/heddle_sys.node')).mode & 0o777, 0o644);
   });
 
   test('leaves no name of the reference suite without a plugin, nor that of flannel', async () => {

@@ -6,7 +6,7 @@ import { applySteps } from '../install/apply.ts';
 import { FIRST_NETWORK, FIRST_NETWORK_FILE } from '../install/first-network.ts';
 import { otherDirectories } from '../install/other-directories.ts';
 import { installLock } from '../install/own-files.ts';
-import { ADDON, type Plan, PROGRAM, planInstall } from '../install/plan.ts';
+import { type Plan, PROGRAM, planInstall } from '../install/plan.ts';
 import { stepsJson, stepsText } from '../install/report.ts';
 import { type InstallFlags, networkDir, situationOf } from '../install/situation.ts';
 import { emit } from '../output/emit.ts';
@@ -68,7 +68,7 @@ export const installCommand = defineCommand<InstallFlags, []>({
       from: {
         kind: 'parsed',
         parse: String,
-        brief: `where ${PROGRAM} and ${ADDON} come from (default: what \`make build\` made)`,
+        brief: `where ${PROGRAM} comes from (default: what \`make build\` made)`,
         placeholder: 'dir',
         optional: true,
       },

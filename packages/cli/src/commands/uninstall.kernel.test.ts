@@ -9,7 +9,6 @@ import { KernelLab } from '../testing/kernel-lab.ts';
 async function usedLab(): Promise<KernelLab> {
   const lab = new KernelLab();
   lab.write('program/heddle-cni', 'program');
-  lab.write('program/heddle_sys.node', 'addon');
   rmSync(join(lab.places.configDir, '10-podnet.conflist'));
   await lab.run(['install', '--subnet', '10.46.0.0/24', '--subnet', 'fd46::/64']);
   const network = JSON.parse(lab.read('net.d/10-heddle.conflist'));

@@ -16,7 +16,6 @@ function situation(
     version: '2',
     directory: DIR,
     program: content('program-2'),
-    addon: content('addon-2', 0o644),
     client: undefined,
     types: ['bridge', 'loopback'],
     record: EMPTY_RECORD,
@@ -50,7 +49,6 @@ describe('the plan of an installation', () => {
   test('claims first, brings what others need before them, and the network last', () => {
     assert.deepEqual(stepsOf(planInstall(situation())), [
       'record .heddle-install.json',
-      'create heddle_sys.node',
       'create heddle-cni',
       'link bridge',
       'link loopback',
@@ -100,8 +98,8 @@ describe('the plan of an installation', () => {
   test('replaces its own older files, and leaves a network as it is', () => {
     assert.deepEqual(stepsOf(planInstall(situation(OLD, { record: installed }))), [
       'record .heddle-install.json',
-      'replace heddle_sys.node',
       'replace heddle-cni',
+      'remove heddle_sys.node',
       'keep bridge',
       'keep loopback',
       `keep ${NET}`,
@@ -109,11 +107,8 @@ describe('the plan of an installation', () => {
   });
 
   test('has nothing to do the second time', () => {
-    const found = {
-      ...OLD,
-      [`${DIR}/heddle-cni`]: { kind: 'file', sha256: 'program-2' },
-      [`${DIR}/heddle_sys.node`]: { kind: 'file', sha256: 'addon-2' },
-    } as const;
+    const { [`${DIR}/heddle_sys.node`]: _gone, ...kept } = OLD;
+    const found = { ...kept, [`${DIR}/heddle-cni`]: { kind: 'file', sha256: 'program-2' } } as const;
     const record = { ...installed, heddle: '2' };
     const { steps } = planInstall(situation(found, { record }));
     assert.deepEqual(new Set(steps.map((step) => step.do)), new Set(['keep']));
@@ -151,7 +146,6 @@ describe('the plan of an installation', () => {
     ['a directory', 'loopback', { kind: 'other' }],
     ['a program that somebody changed', 'heddle-cni', { kind: 'file', sha256: 'changed' }],
     ['a link in place of the program', 'heddle-cni', { kind: 'link', target: 'elsewhere' }],
-    ['an addon that nobody knows', 'heddle_sys.node', { kind: 'file', sha256: 'changed' }],
   ];
   for (const [what, name, found] of foreign) {
     test(`does nothing at all when ${what} is in the way`, () => {
@@ -174,10 +168,10 @@ describe('the plan of an installation', () => {
   test('goes on where one was cut short', () => {
     const [claim] = planInstall(situation(OLD, { record: installed })).steps;
     assert.ok(claim?.do === 'record');
-    const half = { ...OLD, [`${DIR}/heddle_sys.node`]: { kind: 'file', sha256: 'addon-2' } } as const;
+    const half = { ...OLD, [`${DIR}/heddle-cni`]: { kind: 'file', sha256: 'program-2' } } as const;
     assert.deepEqual(planInstall(situation(half, { record: claim.record })).inTheWay, []);
     assert.deepEqual(
-      planInstall(situation(half, { record: claim.record, addon: content('addon-3') })).inTheWay,
+      planInstall(situation(half, { record: claim.record, program: content('program-3') })).inTheWay,
       [],
     );
   });

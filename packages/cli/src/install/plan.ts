@@ -4,8 +4,7 @@
  * done at all.
  *
  * The order is part of the plan. Runtimes take a network's configuration as the sign that its plugins are
- * there, so it is written last and removed first; the program comes before what leads to it, and the addon that it
- * loads before the program.
+ * there, so it is written last and removed first; the program comes before what leads to it.
  */
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
@@ -14,8 +13,8 @@ import { claiming, type InstallRecord, isClaimed, isClaimedLink, RECORD_NAME } f
 
 /** The plugins' program. */
 export const PROGRAM = 'heddle-cni';
-/** The addon that it loads from beside itself. */
-export const ADDON = 'heddle_sys.node';
+/** What the programs of older versions loaded from beside themselves. */
+const FORMER_ADDON = 'heddle_sys.node';
 /** The client that hands calls over to the agent, and to the program where there is none. */
 export const CLIENT = 'heddle-shim';
 
@@ -45,7 +44,6 @@ export interface InstallSituation {
   readonly version: string;
   readonly directory: string;
   readonly program: Content;
-  readonly addon: Content;
   /** The agent's client, when the links are to lead there. */
   readonly client: Content | undefined;
   /** The plugin types that get a link. */
@@ -65,8 +63,8 @@ export function planInstall(situation: InstallSituation): Plan {
   const { version, directory, types, network, command, client, present } = situation;
   const at = (name: string) => join(directory, name);
   const files = [
-    fileStep(situation, at(ADDON), situation.addon),
     fileStep(situation, at(PROGRAM), situation.program),
+    ...leftover(situation, at(FORMER_ADDON)),
     ...(client === undefined ? [] : [fileStep(situation, at(CLIENT), client)]),
     ...types.map((type) => linkStep(at(type), present(at(type)), client === undefined ? PROGRAM : CLIENT)),
     ...(command === undefined ? [] : [commandStep(situation, command)]),
@@ -103,8 +101,8 @@ export function planUninstall({ directory, record, present, names }: UninstallSi
     .map((name) => join(directory, name))
     .filter((path) => isOwnLink(present(path)))
     .toSorted();
-  // The program goes before the addon that it loads, and after what starts it.
-  const programs = [CLIENT, PROGRAM, ADDON]
+  // The program goes after what starts it.
+  const programs = [CLIENT, PROGRAM, FORMER_ADDON]
     .filter((name) => names.includes(name))
     .map((name) => join(directory, name));
   const inTheWay: string[] = [];
@@ -133,6 +131,13 @@ function fileStep({ record, present }: InstallSituation, path: string, content: 
   return isClaimed(record, path, found.sha256)
     ? { do: 'replace', path, content }
     : { do: 'in-the-way', path };
+}
+
+/** Takes away what an older version needed, unless it was changed. */
+function leftover({ record, present }: InstallSituation, path: string): readonly FileStep[] {
+  const found = present(path);
+  const isOurs = found.kind === 'file' && isClaimed(record, path, found.sha256);
+  return isOurs ? [{ do: 'remove', path }] : [];
 }
 
 function linkStep(path: string, found: Present, target: string): FileStep {

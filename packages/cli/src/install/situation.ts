@@ -11,7 +11,7 @@ import { configDir } from '../request/environment.ts';
 import { HEDDLE_VERSION } from '../version.ts';
 import { chooseSubnets, FIRST_BRIDGE, FIRST_NETWORK_FILE, firstNetwork } from './first-network.ts';
 import { readRecord } from './own-files.ts';
-import { ADDON, CLIENT, type Content, type InstallSituation, PROGRAM } from './plan.ts';
+import { CLIENT, type Content, type InstallSituation, PROGRAM } from './plan.ts';
 import { namesIn, presentAt, sha256 } from './present.ts';
 
 /** The flags of `heddle install`. */
@@ -49,7 +49,6 @@ export async function situationOf(
     version: HEDDLE_VERSION,
     directory,
     program: fileContent(join(from, PROGRAM), 0o755),
-    addon: fileContent(join(from, ADDON), 0o644),
     client: flags.agent === true ? fileContent(join(from, CLIENT), 0o755) : undefined,
     types: [...PLUGINS.keys()].toSorted(),
     record: readRecord(directory),

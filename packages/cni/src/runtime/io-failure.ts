@@ -1,3 +1,4 @@
+import { getSystemErrorMessage } from 'node:util';
 import { CNI_CODE, CniError } from '../index.ts';
 
 /**
@@ -22,7 +23,5 @@ function describeIo(error: unknown): string {
   const { syscall, path, errno, message } = error as NodeJS.ErrnoException;
   // Errors of the sys package say all this in their message, with an errno that is a name.
   if (syscall === undefined || typeof errno !== 'number') return message;
-  // Loaded only when something has failed: it is a large module.
-  const { getSystemErrorMessage } = process.getBuiltinModule('node:util');
   return `${[syscall, path].filter((part) => part !== undefined).join(' ')}: ${getSystemErrorMessage(errno)}`;
 }

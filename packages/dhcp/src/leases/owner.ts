@@ -1,5 +1,5 @@
 /** Whose a lease is. */
-import { createHash } from 'node:crypto';
+import { sha512 } from '@heddle/sys';
 
 /** An attachment of a container to a network. */
 export interface LeaseOwner {
@@ -24,7 +24,7 @@ export function ownerName({ network, containerID, ifName }: LeaseOwner): string 
 
 /** A name for a file about an owner. */
 export function ownerFile(owner: LeaseOwner): string {
-  return `${createHash('sha256').update(ownerName(owner)).digest('hex').slice(0, 32)}.json`;
+  return `${sha512(ownerName(owner)).slice(0, 32)}.json`;
 }
 
 const LONGEST = 254;
