@@ -170,6 +170,7 @@ describe('heddle explain --plan', { skip }, () => {
       { type: 'portmap', capabilities: { portMappings: true } },
     );
     const ports = '{"portMappings":[{"hostPort":8080,"containerPort":80,"protocol":"tcp"}]}';
+    lab.node.run('nft add table inet heddle');
     const { exitCode, result, failure, steps, changes, files, notes } = await lab.plan(
       'podnet',
       '--cap',
@@ -193,6 +194,8 @@ describe('heddle explain --plan', { skip }, () => {
       nft.some((text) => /in \S+: tcp \. 8080 → 10\.46\.0\.2 \. 80/.test(text)),
       nft.join('\n'),
     );
+    const table = changes.find(({ text }) => text === 'table inet heddle');
+    assert.equal(table?.isThere, true);
     assert.ok(lines(changes, 'host', 'parameter').includes('+ net/ipv4/ip_forward = 1'));
     assert.deepEqual(
       files.filter(({ path }) => path.endsWith('10.46.0.2')).map(({ what, by }) => ({ what, by })),

@@ -28,7 +28,7 @@ export {
   explain,
   type PodDetails,
 } from './explain/explain.ts';
-export { type RuntimeProfile, VIEWPOINTS, type Viewpoint } from './explain/runtimes.ts';
+export { PROFILES, type RuntimeProfile, VIEWPOINTS, type Viewpoint } from './explain/runtimes.ts';
 export {
   type Finding,
   type Fix,

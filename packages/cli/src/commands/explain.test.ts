@@ -147,6 +147,14 @@ if [ "$CNI_COMMAND" = ADD ]; then echo '{"cniVersion":"1.0.0"}'; else ${VERSION}
     assert.deepEqual(await fates('kubelet'), await fates('containerd'));
     assert.deepEqual(await fates('cri-o'), ['passed over', 'chosen', 'not reached']);
     assert.deepEqual(await fates('podman'), ['passed over', 'by name', 'passed over']);
+    made.write('net.d/30-podman.conflist', {
+      cniVersion: '0.4.0',
+      name: 'podman',
+      plugins: [{ type: 'bridge' }],
+    });
+    assert.deepEqual(await fates('podman'), ['passed over', 'by name', 'passed over', 'chosen']);
+    const { network } = await explained(made, '--against', 'podman');
+    assert.match(network?.env['CNI_PATH'] ?? '', /^\/usr\/local\/libexec\/cni:.*:\/opt\/cni\/bin$/);
     const broken = await explained(made, '--against', 'containerd');
     assert.equal(broken.network, null);
     assert.ok(broken.findings.some(({ id }) => id.startsWith('syntax/')));

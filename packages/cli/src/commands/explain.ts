@@ -5,6 +5,7 @@ import {
   inOrder,
   nodeFiles,
   type Plan,
+  PROFILES,
   planAdd,
   RULES,
   renderText,
@@ -87,7 +88,7 @@ async function planOf(cli: Cli, explanation: Explanation, flags: ExplainFlags): 
   const { CNI_CONTAINERID, CNI_NETNS, CNI_IFNAME, CNI_ARGS } = network.env;
   using host = cli.openHost();
   return await planAdd({
-    ...{ host, cacheDir, list: network.list, path: pluginPath(cli), env: cli.env },
+    ...{ host, cacheDir, list: network.list, path: directoriesOf(cli, flags), env: cli.env },
     attachment: {
       containerID: real(CNI_CONTAINERID),
       netns: planNetns(real(CNI_NETNS)),
@@ -104,6 +105,11 @@ async function planOf(cli: Cli, explanation: Explanation, flags: ExplainFlags): 
   });
 }
 
+/** CNI_PATH, else where the runtime looks by itself. */
+function directoriesOf(cli: Cli, { against = 'heddle' }: ExplainFlags): readonly string[] {
+  return cli.env['CNI_PATH'] || against !== 'podman' ? pluginPath(cli) : PROFILES.podman.path;
+}
+
 /** The namespace of a process has a path that nobody can make. */
 function planNetns(path: string): string {
   return /^(\/var)?\/run\//.test(path) ? path : '/run/netns/heddle-plan';
@@ -116,7 +122,7 @@ async function explainNode(cli: Cli, flags: ExplainFlags, network: string | unde
   const args = flags.args ?? cniArgsOf(cli);
   return await explain({
     ...{ directory: configDir(cli), against, network, files: nodeFiles },
-    programs: systemPrograms({ directories: pluginPath(cli), env }),
+    programs: systemPrograms({ directories: directoriesOf(cli, flags), env }),
     cacheDir: flags.cacheDir ?? (against === 'heddle' ? places.cacheDir : undefined),
     pod: {
       containerID: flags.containerId ?? (netns === undefined ? undefined : containerIdOf(netns)),

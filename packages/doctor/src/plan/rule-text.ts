@@ -23,6 +23,8 @@ export function ruleText(expressions: readonly Expression[]): string {
 class Writer {
   readonly words: string[] = [];
   #loaded: readonly Loaded[] = [];
+  /** What each register was loaded with last: it is still there after a comparison. */
+  readonly #last = new Map<number, Loaded>();
   /** Values that were put into registers, or found in maps. */
   readonly #values = new Map<number, (format: Loaded['format']) => string>();
 
@@ -140,7 +142,9 @@ class Writer {
   }
 
   #load(register: number, name: string, format: Loaded['format']): void {
-    this.#loaded = [...this.#loaded, { register, name, format }];
+    const loaded: Loaded = { register, name, format };
+    this.#loaded = [...this.#loaded, loaded];
+    this.#last.set(register, loaded);
   }
 
   /** A mask on what is loaded: the prefix of an address, or bits. */
@@ -154,19 +158,15 @@ class Writer {
         ? { register: dreg, name, format: (bytes) => `${address(bytes)}/${length}` }
         : { register: dreg, name: `${name} & ${format === mark ? mark(bits) : hex(bits)}${set} ==`, format };
     this.#loaded = [...this.#loaded.filter(({ register }) => register !== sreg), masked];
+    this.#last.set(dreg, masked);
     const { name: written } = masked;
     // What is set afterwards, as a mark, is what was masked.
     this.#values.set(dreg, () => written);
   }
 
   #at(register: number): Loaded {
-    return (
-      this.#loaded.find((each) => each.register === register) ?? {
-        register,
-        name: `reg ${register}`,
-        format: hex,
-      }
-    );
+    const now = this.#loaded.find((each) => each.register === register);
+    return now ?? this.#last.get(register) ?? { register, name: `reg ${register}`, format: hex };
   }
 
   #value(register: number, format: Loaded['format']): string {
