@@ -50,7 +50,7 @@ export const conformanceCommand = defineCommand<ConformanceFlags, [string | unde
       what: 'checks a runtime',
     },
   ],
-  usage: '[--config file] [--suite name]... [--format format] <plugin>|--runtime command',
+  usage: '[--config file] [--suite name]... <plugin> | --runtime command',
   json: `// also with --format json
 interface Output {
   program: string;
