@@ -9,7 +9,9 @@ class Bytes extends Uint8Array {
   declare readonly toBase64: () => string;
 
   override toString(encoding: Encoding = 'utf8', start = 0, end = this.length): string {
-    const part = view(new Uint8Array(this.buffer, this.byteOffset + start, Math.max(0, end - start)));
+    const first = Math.min(start, this.length);
+    const length = Math.max(0, Math.min(end, this.length) - first);
+    const part = view(new Uint8Array(this.buffer, this.byteOffset + first, length));
     switch (encoding) {
       case 'hex':
         return part.toHex();
