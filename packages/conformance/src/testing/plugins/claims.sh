@@ -3,8 +3,8 @@ claims=/run/kit-$claimer/$network
 key="$CNI_CONTAINERID $CNI_IFNAME"
 
 mine() {
-  for each in "$claims"/*; do
-    if [ "$(readlink "$each")" = "$key" ]; then echo "$each"; fi
+  find "$claims" -type l -printf '%p %l\n' 2>/dev/null | while read -r each owner; do
+    if [ "$owner" = "$key" ]; then echo "$each"; fi
   done
 }
 claim() {
