@@ -35,14 +35,18 @@ case $CNI_COMMAND in
 esac
 
 config=$(cat)
-of_config -es 'length == 1 and (.[0] | type == "object")' >/dev/null || fail 6 'the configuration is not a JSON object'
-of_config -e '.cniVersion | type == "string"' >/dev/null || fail 6 'cniVersion is not a text'
-wanted=$(of_config -r .cniVersion)
-of_config -e --argjson speaks "$speaks" '.cniVersion as $it | any($speaks[]; . == $it)' >/dev/null ||
-  fail 1 'incompatible CNI versions'
-version=$wanted
-of_config -e '.name | type == "string" and test("^[a-zA-Z0-9][a-zA-Z0-9_.-]*$")' >/dev/null || fail 7 'the name is not valid'
-network=$(of_config -r .name)
+checked=$(of_config -rs --argjson speaks "$speaks" '
+  if length != 1 or (.[0] | type) != "object" then "6 1.1.0 the configuration is not a JSON object"
+  else .[0] | .cniVersion as $wanted | .name as $name |
+    if ($wanted | type) != "string" then "6 1.1.0 cniVersion is not a text"
+    elif any($speaks[]; . == $wanted) | not then "1 1.1.0 incompatible CNI versions"
+    elif ($name | type) != "string" or ($name | test("^[a-zA-Z0-9][a-zA-Z0-9_.-]*$") | not) then "7 \($wanted) the name is not valid"
+    else "0 \($wanted) \($name)" end
+  end')
+[ -n "$checked" ] || fail 6 'the configuration is not JSON'
+code=${checked%% *} checked=${checked#* }
+version=${checked%% *} network=${checked#* }
+[ "$code" = 0 ] || fail "$code" "$network"
 case $CNI_COMMAND in
   GC | STATUS) [ "$version" = 1.1.0 ] || fail 1 "this version has no $CNI_COMMAND";;
 esac
