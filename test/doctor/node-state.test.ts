@@ -172,6 +172,26 @@ describe('addresses', () => {
     assert.match(first?.what ?? '', /4 addresses of podnet are held for containers that are gone/);
   });
 
+  test('a pool that was used up just now: it is said when leaks can be told', async () => {
+    using lab = new DoctorLab();
+    lab.podnet({ ipam: { ranges: [[{ subnet: `${OWN.v4}.0/29` }]] } });
+    const directory = join(lab.reservationDir, 'podnet');
+    mkdirSync(directory, { recursive: true });
+    for (let host = 2; host < 7; host++)
+      writeFileSync(join(directory, `${OWN.v4}.${host}`), `p${host}\r\neth0`);
+    const [first] = await lab.findings();
+    assert.equal(first?.id, 'pool/exhausted');
+    assert.match(first?.evidence?.join() ?? '', /5 without a container are less than a minute old/);
+  });
+
+  test('a pipe among the configurations is told of, and not waited for', async () => {
+    using lab = new DoctorLab();
+    lab.podnet();
+    lab.run('mkfifo', join(lab.configDir, '20-pipe.conflist'));
+    const [first] = await lab.findings();
+    assert.equal(first?.id, 'file/unreadable');
+  });
+
   test('an address in use that nobody holds', async () => {
     using lab = new DoctorLab();
     const list = lab.podnet();

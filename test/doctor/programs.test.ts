@@ -116,6 +116,34 @@ describe('a plugin', () => {
     assert.match(first?.evidence?.join() ?? '', /speaks 0\.3\.1, 0\.4\.0/);
   });
 
+  test('that does not speak the version, as others of its chain: one finding, with the version to write', async () => {
+    using lab = new DoctorLab();
+    lab.podnet();
+    const says = (...versions: string[]) =>
+      `#!/bin/sh\necho '${JSON.stringify({ cniVersion: '0.4.0', supportedVersions: versions })}'\n`;
+    for (const name of ['portmap', 'bridge']) rmSync(join(lab.bin, name));
+    lab.stub('portmap', says('0.3.1', '0.4.0'));
+    lab.stub('bridge', says('0.4.0', '0.3.1'));
+    const findings = (await lab.findings()).filter(({ severity }) => severity === 'error');
+    assert.deepEqual(
+      findings.map(({ id, what }) => [id, what]),
+      [['program/version', 'bridge, portmap do not speak version 1.0.0']],
+    );
+    assert.match(findings[0]?.remedy ?? '', /set "cniVersion" to "0\.4\.0"/);
+  });
+
+  test('whose network has a version that is none: that alone is told', async () => {
+    using lab = new DoctorLab();
+    lab.podnet();
+    const path = join(lab.configDir, '10-podnet.conflist');
+    writeFileSync(path, readFileSync(path, 'utf8').replace('1.0.0', '1.0'));
+    const findings = (await lab.findings()).filter(({ severity }) => severity === 'error');
+    assert.deepEqual(
+      findings.map(({ id, fix }) => [id, fix?.command]),
+      [['version/malformed', 'heddle audit --fix']],
+    );
+  });
+
   test('that says it is not ready', async () => {
     using lab = new DoctorLab();
     lab.podnet({ top: { cniVersion: '1.1.0' } });

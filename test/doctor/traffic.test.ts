@@ -212,6 +212,22 @@ describe('filters and translation', () => {
     assert.match(first?.what ?? '', /own address 10\.45\.0\.2, and are not answered; the node's own are/);
   });
 
+  test('the same, after an earlier probe was answered', async () => {
+    using lab = new DoctorLab();
+    await lab.attach(lab.podnet(), 'c1');
+    assert.deepEqual(await lab.findings(), []);
+    lab.run('nft flush ruleset');
+    const [first] = await lab.findings();
+    assert.equal(first?.id, 'path/masquerade', first?.what);
+  });
+
+  test('the node has no route: it is the node that needs one', async () => {
+    const nowhere = Addr.parse('203.0.113.9');
+    const [first] = await found((lab) => lab.run('ip route del default'), { targets: [nowhere] });
+    assert.equal(first?.id, 'path/route');
+    assert.match(first?.remedy ?? '', /add a route to 203\.0\.113\.9 to this node/);
+  });
+
   test('answers reach the node and not the container', async () => {
     const [first] = await found((lab) => {
       lab.run('nft add table ip late');

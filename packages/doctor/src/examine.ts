@@ -64,7 +64,12 @@ function auditErrors({ ports, networks }: NodeView, network: string | undefined)
   const files = network === undefined ? undefined : networks.networks.map(({ path }) => path);
   return audit({ paths: [ports.places.configDir], files: nodeFiles })
     .findings.filter(({ severity }) => severity === 'error')
-    .filter(({ place }) => files === undefined || (place !== undefined && files.includes(place.file)));
+    .filter(({ place }) => files === undefined || (place !== undefined && files.includes(place.file)))
+    .map((finding) =>
+      finding.fix === undefined
+        ? finding
+        : { ...finding, fix: { ...finding.fix, command: 'heddle audit --fix' } },
+    );
 }
 
 /** One attachment of each network: of those that are up, one that is in order as far as one sees, where there is one. */
@@ -79,9 +84,12 @@ function representatives({ pods }: NodeView, findings: readonly Finding[]): read
 /** What a check told already, a walk need not tell again. */
 function withoutRepetition(findings: readonly Finding[]): readonly Finding[] {
   const isForwardingOff = findings.some(({ id }) => id === 'kernel/forwarding-off');
+  // What a plugin says of itself is surer than what is known of its kind.
+  const asked = new Set(findings.flatMap(({ id, place }) => (id === 'program/version' ? place?.file : [])));
   const told = new Set<string>();
-  return findings.filter(({ id, subject, what }) => {
+  return findings.filter(({ id, subject, what, place }) => {
     if (isForwardingOff && id === 'path/route') return false;
+    if (id === 'version/older-than-plugin' && asked.has(place?.file)) return false;
     const key = `${id} ${subject} ${id === 'path/mtu-too-large' ? '' : what}`;
     if (told.has(key)) return false;
     told.add(key);

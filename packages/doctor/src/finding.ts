@@ -36,7 +36,7 @@ export interface Fix {
   readonly edits?: readonly TextEdit[];
   /** A file that gets another name. */
   readonly rename?: { readonly from: string; readonly to: string };
-  /** The command line that makes the repair, where it is not about files. */
+  /** The command line that makes the repair, where that is not `--fix` of an audit that was asked for. */
   readonly command?: string;
 }
 

@@ -1,12 +1,25 @@
-/** Where runtimes of this node may find plugins: an audit does not know which of them reads a configuration. */
+/** Where runtimes of this node find plugins: neither an audit nor the doctor knows which of them reads a configuration. */
+import { readdirSync } from 'node:fs';
 import { namedPluginDirectories } from '../install/other-directories.ts';
 import { pluginPath } from '../request/environment.ts';
 import type { Surroundings } from '../surroundings.ts';
 
-/** CNI_PATH where that is set; else the usual directory, those that runtimes are configured for, and their defaults. */
+/**
+ * CNI_PATH where that is set; else the usual directory and those that runtimes are configured for. Where nothing is in
+ * the usual one, distributions put plugins elsewhere, and runtimes of theirs know it.
+ */
 export function pluginDirectories(surroundings: Pick<Surroundings, 'env' | 'places'>): readonly string[] {
   const { env, places } = surroundings;
   if (env['CNI_PATH']) return pluginPath(surroundings);
   const configured = namedPluginDirectories(places.runtimeConfigs).filter((path) => path.startsWith('/'));
-  return [...new Set([places.pluginDir, ...configured, ...places.otherPluginDirs])];
+  const others = isEmpty(places.pluginDir) ? places.otherPluginDirs : [];
+  return [...new Set([places.pluginDir, ...configured, ...others])];
+}
+
+function isEmpty(directory: string): boolean {
+  try {
+    return readdirSync(directory).length === 0;
+  } catch {
+    return true;
+  }
 }

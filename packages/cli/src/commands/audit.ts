@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { Runtime, systemExec } from '@heddle/cni/runtime';
 import {
   AUDIT_RULES,
   type AuditOptions,
@@ -21,7 +22,6 @@ import { type Cli, defineCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { CommandError } from '../output/report-error.ts';
 import { configDir } from '../request/environment.ts';
-import { runtimeOf } from '../request/runtime.ts';
 
 /** `heddle audit`. */
 export const auditCommand = defineCommand<AuditFlags, string[]>({
@@ -108,7 +108,8 @@ async function requestOf(cli: Cli, flags: AuditFlags, paths: readonly string[]):
   if (!isNode) return request;
   using host = cli.openHost();
   const directories = pluginDirectories(cli);
-  const runtime = runtimeOf({ ...cli, env: { ...cli.env, CNI_PATH: directories.join(':') } }, {});
+  // What is in the way of a plugin is a finding, not to be warned of as well.
+  const runtime = new Runtime({ path: directories, env: cli.env, exec: systemExec() });
   const installed = await readInstalled(runtime, directories, typesOf(request));
   return { ...request, host: await readHostFacts(host), installed };
 }

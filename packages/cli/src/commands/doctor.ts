@@ -157,6 +157,13 @@ export const doctorCommand = defineCommand<DoctorFlags, string[]>({
           }),
       }),
     });
+    const { networks, attachments } = looked.view;
+    if (network !== undefined && networks.networks.length + attachments.length === 0) {
+      throw new CommandError(
+        EXIT.FAILED,
+        `doctor: there is no network "${network}" in ${ports.places.configDir}`,
+      );
+    }
     if (first !== undefined) out.write(walksText(looked.walks, cli.stdout.isStyled));
     return print(cli, flags, { looked, freed });
   },

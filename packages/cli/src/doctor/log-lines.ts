@@ -20,6 +20,11 @@ export function* logLines(path: string): Generator<string> {
       const lines = `${rest}${decoder.write(piece.subarray(0, length))}`.split('\n');
       rest = lines.pop() ?? '';
       yield* lines;
+      // What never ends a line is no log: it is told in parts.
+      if (rest.length > LONGEST) {
+        yield rest;
+        rest = '';
+      }
     }
     if (rest !== '') yield rest;
   } finally {
@@ -29,6 +34,8 @@ export function* logLines(path: string): Generator<string> {
 
 const STDIN = 0;
 const PIECE = 64 * 1024;
+/** Characters. */
+const LONGEST = 256 * 1024;
 
 function next(path: string, fd: number, piece: Uint8Array): number {
   return attempt(path, () => readSync(fd, piece));

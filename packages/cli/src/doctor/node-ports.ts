@@ -2,7 +2,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { systemExec } from '@heddle/cni/runtime';
 import { type NodePorts, systemFiles, systemMachine } from '@heddle/doctor';
-import { configDir, pluginPath } from '../request/environment.ts';
+import { pluginDirectories } from '../audit/plugin-directories.ts';
+import { configDir } from '../request/environment.ts';
 import type { Surroundings } from '../surroundings.ts';
 
 /** @param cacheDir the runtime's cache, where it is not the usual one */
@@ -12,7 +13,7 @@ export function nodePorts(surroundings: Surroundings, cacheDir: string | undefin
     ...{ env, now, randomBytes, files: systemFiles, machine: systemMachine, exec: systemExec() },
     places: {
       configDir: configDir(surroundings),
-      pluginPath: pluginPath(surroundings),
+      pluginPath: pluginDirectories(surroundings),
       cacheDir: cacheDir ?? places.cacheDir,
       reservationDir: places.reservationDir,
       markDir: places.markDir,

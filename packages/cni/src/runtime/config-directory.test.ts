@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
@@ -140,6 +149,23 @@ test('podman#9041: a file that cannot be read is told', () => {
   assert.match(
     String(broken[0]?.error),
     /error reading .*10-a\.conflist: .*illegal operation on a directory/,
+  );
+});
+
+test('a pipe, a device and what is far too large are told, and neither waited for nor read', () => {
+  using dir = new ConfigDir({ '10-podnet.conflist': list('podnet') });
+  execFileSync('mkfifo', [join(dir.path, '20-pipe.conflist')]);
+  symlinkSync('/dev/zero', join(dir.path, '30-device.conf'));
+  dir.write('40-large.conf', '');
+  truncateSync(join(dir.path, '40-large.conf'), 16 << 20);
+  const { networks, broken } = listConfigDir(dir.path);
+  assert.deepEqual(
+    networks.map(({ list }) => list.name),
+    ['podnet'],
+  );
+  assert.deepEqual(
+    broken.map(({ error }) => /no regular file|too many for a configuration/.exec(String(error))?.[0]),
+    ['no regular file', 'no regular file', 'too many for a configuration'],
   );
 });
 

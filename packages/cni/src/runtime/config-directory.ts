@@ -1,5 +1,5 @@
 /** Network configurations in a directory, such as /etc/cni/net.d. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
   type BrokenFile,
@@ -102,8 +102,20 @@ function configFile(path: string): ConfigFile {
 
 function readConfig(path: string, isFailure: (error: unknown) => boolean): Uint8Array {
   try {
+    const obstacle = obstacleOf(statSync(path, { throwIfNoEntry: false }));
+    if (obstacle !== undefined) throw new Error(obstacle);
     return readFileSync(path);
   } catch (error) {
     throw isFailure(error) ? ioFailure(`error reading ${path}`, error) : error;
   }
 }
+
+/** A pipe or a device would be waited for, or read, without an end. */
+function obstacleOf(stats: Stats | undefined): string | undefined {
+  if (stats === undefined || stats.isDirectory()) return undefined;
+  if (!stats.isFile()) return 'it is no regular file';
+  return stats.size > LARGEST ? `it has ${stats.size} bytes, too many for a configuration` : undefined;
+}
+
+/** Bytes. Configurations are small; what is larger was put there by mistake. */
+const LARGEST = 8 << 20;

@@ -36,8 +36,18 @@ export interface Audited {
  */
 export function audit(request: AuditRequest): Audited {
   const { subject, missing } = readSubject(request);
-  const findings = AUDIT_RULES.flatMap((rule) => [...rule.check(subject)]);
+  const damaged = new Set(
+    subject.files.flatMap(({ path, encoding }) => (encoding === 'damaged' ? path : [])),
+  );
+  const findings = AUDIT_RULES.flatMap((rule) => [...rule.check(subject)]).map((finding) =>
+    // To write the text back would replace the bytes that are no characters.
+    finding.fix?.edits?.some(({ file }) => damaged.has(file)) ? withoutFix(finding) : finding,
+  );
   return { findings, fileCount: subject.files.length, missing };
+}
+
+function withoutFix({ fix: _, ...finding }: Finding): Finding {
+  return finding;
 }
 
 /** The types that networks name, delegates and IPAM plugins among them: what a look for executables is about. */

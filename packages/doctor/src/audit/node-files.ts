@@ -36,10 +36,14 @@ export const nodeFiles: ReadFiles = {
 };
 
 function kindOf(path: string): DirectoryEntry['kind'] {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) return 'broken link';
-  if (stats.isDirectory()) return 'directory';
-  return stats.isFile() ? 'file' : 'other';
+  try {
+    const stats = statSync(path);
+    if (stats.isDirectory()) return 'directory';
+    return stats.isFile() ? 'file' : 'other';
+  } catch {
+    // It leads nowhere, to itself, or to where one may not look.
+    return 'broken link';
+  }
 }
 
 function isLink(path: string): boolean {
@@ -57,5 +61,6 @@ function codeOf(error: unknown): string | undefined {
 function words(error: unknown): string {
   const code = codeOf(error);
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
+  if (code === 'ELOOP') return 'it is a link that leads back to itself';
   return error instanceof Error ? error.message : String(error);
 }

@@ -55,23 +55,32 @@ export const poolsCheck: NodeCheck = {
       reservations: view.reservations,
       reservationDir: view.ports.places.reservationDir,
     });
-    const gone = leakedReservations(view);
+    const { leaked: gone, young } = ownerlessReservations(view);
     return [
-      ...pools.flatMap((pool) => fill(view, pool, gone)),
+      ...pools.flatMap((pool) => fill(view, pool, { gone, young })),
       ...leaks(gone),
       ...pools.flatMap((pool) => unheld(view, pool)),
     ];
   },
 };
 
-/** The reservations of the view whose holders are proven to be gone. */
-export function leakedReservations(view: NodeView): readonly NetworkReservation[] {
-  const old = view.reservations.filter(({ createdAt }) => createdAt < view.ports.now() - GRACE);
-  if (old.length === 0) return [];
+/** Reservations of whose holders there is no sign of life. */
+export interface Ownerless {
+  /** The holders are proven to be gone. */
+  readonly leaked: readonly NetworkReservation[];
+  /** It is too early to say: they may be for containers that are just being attached. */
+  readonly young: readonly NetworkReservation[];
+}
+
+/** See {@link Ownerless}. */
+export function ownerlessReservations(view: NodeView): Ownerless {
+  const shown = new Set(view.attachments.map(({ network }) => network));
+  const candidates = view.reservations.filter(({ network }) => shown.has(network));
+  if (candidates.length === 0) return { leaked: [], young: [] };
   const living = livingOf(view);
-  const isShown = ({ network }: NetworkReservation) =>
-    view.attachments.some((each) => each.network === network);
-  return old.filter((each) => isShown(each) && signOfLife(each, living) === undefined);
+  const ownerless = candidates.filter((each) => signOfLife(each, living) === undefined);
+  const isOld = ({ createdAt }: NetworkReservation) => createdAt < view.ports.now() - GRACE;
+  return { leaked: ownerless.filter(isOld), young: ownerless.filter((each) => !isOld(each)) };
 }
 
 /** Who lives on the node. */
@@ -87,17 +96,28 @@ export function livingOf({ cached, links, ports }: Pick<NodeView, 'cached' | 'li
 /** Somebody who is just being attached has an address before anything else knows. */
 const GRACE = 60_000;
 
-function fill(view: NodeView, pool: Pool, gone: readonly NetworkReservation[]): readonly Finding[] {
+interface Doubtful {
+  readonly gone: readonly NetworkReservation[];
+  readonly young: readonly NetworkReservation[];
+}
+
+function fill(view: NodeView, pool: Pool, { gone, young }: Doubtful): readonly Finding[] {
   return pool.sets.flatMap((set, index): readonly Finding[] => {
     const { size = 0n, used = 0n, free = 0n } = pool.usage[index] ?? {};
     const isLow = free * 10n < size;
     if (free > 0n && !isLow) return [];
-    const ownGone = gone.filter(({ path }) => path.startsWith(`${pool.directory}/`)).length;
+    const isOwn = ({ path }: NetworkReservation) => path.startsWith(`${pool.directory}/`);
+    const [ownGone, ownYoung] = [gone.filter(isOwn).length, young.filter(isOwn).length];
     const rate = pool.held.filter(({ createdAt }) => createdAt > view.ports.now() - HOUR).length;
     const hours = rate === 0 ? undefined : Number(free) / rate;
     const evidence = [
       `range ${formatRangeSet(set)}: ${used} of ${size} held`,
       `${count(pool.held.length, 'reservation')} in ${pool.directory}, ${ownGone} of them for containers that are gone`,
+      ...(ownYoung > 0
+        ? [
+            `${ownYoung} without a container are less than a minute old: look again in a minute, when they count as leaked`,
+          ]
+        : []),
       ...(hours === undefined || free === 0n
         ? []
         : [`${rate} in the last hour: used up in about ${inWords(hours)}`]),

@@ -1,5 +1,5 @@
 /** Whether the plugins that networks name can be run on this machine. */
-import { CniError, type NetworkConfigList, PluginError } from '@heddle/cni';
+import { CNI_VERSIONS, CniError, isCniVersion, type NetworkConfigList, PluginError } from '@heddle/cni';
 import { findPlugin, type PluginVersions, Runtime } from '@heddle/cni/runtime';
 import type { Finding } from '../finding.ts';
 import type { NodeView } from '../node/view.ts';
@@ -53,8 +53,12 @@ export const programsCheck: NodeCheck = {
   async look(view) {
     const used = typesOf(view.networks.networks.map(({ list }) => list));
     const findings: Finding[] = [];
-    for (const [type, lists] of used) findings.push(...(await judge(view, type, lists)));
-    return together(view, findings);
+    const answers = new Map<string, PluginVersions>();
+    for (const [type, lists] of used) findings.push(...(await judge(view, { type, lists, answers })));
+    return [
+      ...together(view, findings),
+      ...view.networks.networks.flatMap(({ list }) => unsupported(list, answers)),
+    ];
   },
 };
 
@@ -98,11 +102,14 @@ function typesOf(lists: readonly NetworkConfigList[]): ReadonlyMap<string, reado
   return used;
 }
 
-async function judge(
-  view: NodeView,
-  type: string,
-  lists: readonly NetworkConfigList[],
-): Promise<readonly Finding[]> {
+interface Used {
+  readonly type: string;
+  readonly lists: readonly NetworkConfigList[];
+  /** What plugins have said, by their types; more are added. */
+  readonly answers: Map<string, PluginVersions>;
+}
+
+async function judge(view: NodeView, { type, lists, answers }: Used): Promise<readonly Finding[]> {
   const { places, files } = view.ports;
   const subject = `plugin ${type}`;
   const users = `used by ${lists.map(({ name, file }) => `${name} (${file ?? 'no file'})`).join(', ')}`;
@@ -149,27 +156,30 @@ async function judge(
       remedy: 'remove the unusable file, or install the plugin there anew',
     }),
   );
-  return [...earlier, ...(await ask(view, { type, path, lists, consequence, users }))];
+  return [...earlier, ...(await ask(view, { type, path, answers, consequence, users }))];
 }
 
 interface Asked {
   readonly type: string;
   readonly path: string;
-  readonly lists: readonly NetworkConfigList[];
+  readonly answers: Used['answers'];
   readonly consequence: string;
   readonly users: string;
 }
 
 async function ask(
   view: NodeView,
-  { type, path, lists, consequence, users }: Asked,
+  { type, path, answers, consequence, users }: Asked,
 ): Promise<readonly Finding[]> {
   const { exec, env, places } = view.ports;
   const subject = `plugin ${type}`;
   const runtime = new Runtime({ path: places.pluginPath, env, exec, cacheDir: places.cacheDir });
   try {
     const answer = await runtime.version(type, { signal: AbortSignal.timeout(PATIENCE) });
-    if (!('unknown' in answer)) return lists.flatMap((list) => unsupported(list, answer));
+    if (!('unknown' in answer)) {
+      answers.set(type, answer);
+      return [];
+    }
     // A plugin may refuse the question with an error of its own; only one that said nothing has crashed.
     if (!/^netplugin failed|exec|signal|killed/i.test(answer.unknown.message)) return [];
     throw answer.unknown;
@@ -189,21 +199,33 @@ async function ask(
   }
 }
 
+/** The plugins of a network that do not speak its version, told at once: one change mends it. */
 function unsupported(
   list: NetworkConfigList,
-  { type, path, supportedVersions }: PluginVersions,
+  answers: ReadonlyMap<string, PluginVersions>,
 ): readonly Finding[] {
   const wanted = list.cniVersion || '0.1.0';
+  const asked = [...typesOf([list]).keys()].flatMap((type) => answers.get(type) ?? []);
+  const refusing = asked.filter(({ supportedVersions }) => !supportedVersions.includes(wanted));
   // A version that is none is the audit's.
-  if (supportedVersions.includes(wanted) || !/^\d+\.\d+(\.\d+)?$/.test(wanted)) return [];
+  if (refusing.length === 0 || !isCniVersion(wanted)) return [];
+  const types = refusing.map(({ type }) => type).join(', ');
+  const common = CNI_VERSIONS.findLast((each) =>
+    asked.every(({ supportedVersions }) => supportedVersions.includes(each)),
+  );
   return [
     found(version, {
       ...(list.file !== undefined && { place: { file: list.file } }),
       subject: `network ${list.name}`,
-      what: `${type} does not speak version ${wanted}`,
+      what: `${types} ${refusing.length === 1 ? 'does' : 'do'} not speak version ${wanted}`,
       consequence: `No container can be attached to ${list.name}.`,
-      remedy: `set "cniVersion" to a version that all plugins of the chain speak, or install a newer ${type}`,
-      evidence: [`${path} speaks ${supportedVersions.join(', ')}`],
+      remedy:
+        common === undefined
+          ? `install a newer ${types}: there is no version that all plugins of the network speak`
+          : `set "cniVersion" to "${common}", which all plugins of the network speak, or install a newer ${types}`,
+      evidence: refusing.map(
+        ({ path, supportedVersions }) => `${path} speaks ${supportedVersions.join(', ')}`,
+      ),
     }),
   ];
 }

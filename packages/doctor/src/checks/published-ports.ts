@@ -35,6 +35,8 @@ interface Translation {
   readonly target: Addr;
   readonly where: string;
   readonly says: string;
+  /** Deletes it. */
+  readonly command?: string;
 }
 
 async function stale(view: NodeView): Promise<readonly Finding[]> {
@@ -44,14 +46,16 @@ async function stale(view: NodeView): Promise<readonly Finding[]> {
   const alive = addressesEverywhere(paths);
   return translations
     .filter(({ target }) => !alive.has(String(target)))
-    .map(({ target, where, says }) =>
+    .map(({ target, where, says, command }) =>
       found(staleNat, {
         subject: `port to ${target}`,
         what: `${where} sends packets to ${target}, which no container of this node has`,
         consequence:
           'Whoever connects to that port gets no answer, also when another container has it by now.',
         remedy:
-          '`heddle gc NETWORK --keep-live` frees what dead containers left; for other plugins delete the rule or restart the node',
+          command === undefined
+            ? '`heddle gc NETWORK --keep-live` frees what dead containers left'
+            : `\`heddle gc NETWORK --keep-live\` has the plugin remove it, where it can; else \`${command}\``,
         evidence: [says],
       }),
     );
@@ -98,6 +102,7 @@ async function referenceChains({ ruleset }: NodeView): Promise<readonly Translat
         target,
         where: `chain ${family} ${table} ${name}`,
         says: rule.comment ?? `rule handle ${rule.handle}`,
+        command: `nft delete rule ${family} ${table} ${name} handle ${rule.handle}`,
       });
     }
   }

@@ -23,7 +23,12 @@ export const systemFiles: NodeFiles = {
       const kind = stats.isFile() ? 'file' : stats.isDirectory() ? 'directory' : 'other';
       return { kind, mode: mode & 0o7777, uid, gid, changedAt: Math.max(mtimeMs, ctimeMs) };
     }),
-  read: (path) => orUndefined(() => readFileSync(path, 'utf8')),
+  read: (path) =>
+    orUndefined(() => {
+      const stats = statSync(path);
+      // A pipe or a device would be waited for, or read, without an end.
+      return stats.isFile() && stats.size <= LARGEST ? readFileSync(path, 'utf8') : undefined;
+    }),
   head: (path, length) =>
     orUndefined(() => {
       const fd = openSync(path, 'r');
@@ -78,6 +83,8 @@ export const systemMachine: Machine = {
 };
 
 const WISHES = { read: constants.R_OK, write: constants.W_OK, execute: constants.X_OK } as const;
+/** Bytes. What is larger is nothing that a doctor reads. */
+const LARGEST = 8 << 20;
 /** The longest record of /dev/kmsg (CONSOLE_EXT_LOG_MAX). */
 const RECORD = 8192;
 /** Field 22 of proc_pid_stat(5), counted from the third. */

@@ -11,7 +11,7 @@ import { InflightMarks, ResultCache } from '@heddle/cni/runtime';
 import { ErrorList } from '@heddle/errors';
 import { fileStore } from '@heddle/ipam';
 import type { KernelSession } from '@heddle/netlink';
-import { leakedReservations, livingOf } from '../checks/pools.ts';
+import { livingOf, ownerlessReservations } from '../checks/pools.ts';
 import { hasNetns } from '../inventory/netns.ts';
 import type { NetworkReservation } from '../inventory/reservations.ts';
 import { type Living, signOfLife } from '../node/liveness.ts';
@@ -46,15 +46,19 @@ export async function freeLeaks(
   host: KernelSession,
   { network, apart = APART, dryRun = false }: FreeOptions = {},
 ): Promise<Freed> {
-  const first = leakedReservations(await viewNode(ports, host, { network }));
-  if (first.length === 0) return { freed: [], spared: [] };
+  const { leaked: first, young } = ownerlessReservations(await viewNode(ports, host, { network }));
+  const early = young.map((reservation) => ({ reservation, why: YOUNG }));
+  if (first.length === 0) return { freed: [], spared: early };
   await ports.sleep(apart);
   const view = await viewNode(ports, host, { network });
-  const second = leakedReservations(view);
+  const { leaked: second } = ownerlessReservations(view);
   const proven = first.filter((each) => second.some((again) => isSame(each, again)));
-  const spared = first
-    .filter((each) => !proven.includes(each))
-    .map((reservation) => ({ reservation, why: 'the second look did not find it leaked any more' }));
+  const spared = [
+    ...early,
+    ...first
+      .filter((each) => !proven.includes(each))
+      .map((reservation) => ({ reservation, why: 'the second look did not find it leaked any more' })),
+  ];
   if (dryRun) return { freed: proven, spared };
   const { linked } = livingOf(view);
   const outcome: Freed[] = [];
@@ -74,6 +78,7 @@ export async function freeLeaks(
 }
 
 const APART = 10_000;
+const YOUNG = 'it is less than a minute old, and may be for a container that is just being attached';
 
 interface Sources {
   readonly places: NodePorts['places'];

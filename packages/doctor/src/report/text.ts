@@ -1,5 +1,5 @@
 /** A report for people: grouped by file or subject, the likeliest cause first, colours only where they show. */
-import type { Finding, Place, Severity } from '../finding.ts';
+import type { Finding, Fix, Place, Severity } from '../finding.ts';
 import { countWords, type Report } from './report.ts';
 
 /** What the text is shown on. */
@@ -18,13 +18,24 @@ export function renderText({ findings, silenced, checked }: Report, style: TextS
       ...members.map((finding) => findingText(finding, style)),
     ].join('\n'),
   );
-  const fixable = findings.filter(({ fix }) => fix !== undefined).length;
   const summary = [
     `${findings.length === 0 ? paint(style, 'green', 'nothing found') : countWords(findings)} (${checked})`,
     ...(silenced.length > 0 ? [`${silenced.length} silenced`] : []),
-    ...(fixable > 0 ? [`${fixable} can be mended with --fix`] : []),
+    ...fixesOf(findings),
   ].join(', ');
   return `${[...groups, summary].join('\n\n')}\n`;
+}
+
+/** How many findings each command mends: the doctor tells of an audit's, too. */
+function fixesOf(findings: readonly Finding[]): readonly string[] {
+  const commands = findings.flatMap(({ fix }) => (fix === undefined ? [] : commandOf(fix)));
+  return [...Map.groupBy(commands, (command) => command)].map(
+    ([command, { length }]) => `${length} can be mended with ${command}`,
+  );
+}
+
+function commandOf({ command }: Fix): string {
+  return command === undefined ? '--fix' : `\`${command}\``;
 }
 
 function groupOf({ place, subject }: Finding): string {

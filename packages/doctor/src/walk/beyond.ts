@@ -65,10 +65,13 @@ async function explain(context: WalkContext, lost: Lost): Promise<void> {
   const drop = seen.find(({ verdict }) => verdict === 'drop');
   if (drop !== undefined) return dropped(context, drop, lost);
   if (result.kind === 'error') {
-    const by = result.from === undefined ? '' : ` by ${result.from}`;
+    const { from } = result;
+    const isNode =
+      from !== undefined && context.view.addresses.some(({ prefix }) => prefix.addr.equals(from));
+    if (isNode && (await isWithoutRoute(context, target))) return;
     return tell(context, lostInRouting, 'route', {
-      what: `a packet to ${target} is refused${by}: ${result.reason}`,
-      remedy: `see the routes and filters of ${result.from ?? 'the node'}`,
+      what: `a packet to ${target} is refused${from === undefined ? '' : ` by ${isNode ? 'this node, ' : ''}${from}`}: ${result.reason}`,
+      remedy: `see the routes and filters of ${isNode ? 'this node' : (from ?? 'the node')}`,
     });
   }
   if (result.kind === 'unsent') {
@@ -112,8 +115,7 @@ async function notForwarded(
   target: Addr,
   came: ReadonlySet<Milestone | undefined>,
 ): Promise<void> {
-  const { view, pod, from } = context;
-  const arrival = pod.hostLink?.master ?? pod.hostLink?.index;
+  const { view, from } = context;
   const switchName = from.family === 4 ? 'net/ipv4/ip_forward' : 'net/ipv6/conf/all/forwarding';
   if (came.has('arrived') && (await view.sysctl(switchName)) === '0') {
     return tell(context, lostInRouting, 'route', {
@@ -121,18 +123,7 @@ async function notForwarded(
       remedy: `sysctl -w ${switchName.replaceAll('/', '.')}=1`,
     });
   }
-  try {
-    await view.host.routes.lookup(target, { from, ...(arrival !== undefined && { iif: arrival }) });
-  } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
-    return tell(context, lostInRouting, 'route', {
-      what: `the node does not pass a packet from ${from} to ${target} on`,
-      remedy: /EXDEV|EINVAL/.test(said)
-        ? `the reverse path filter refuses it: correct the route to ${from}, or set rp_filter of ${linkName(context)} to 2`
-        : `add a route to ${target}`,
-      evidence: [`the kernel, asked for the route: ${said}`],
-    });
-  }
+  if (await isWithoutRoute(context, target)) return;
   const names = legacyTables(context);
   if (names.length > 0) {
     return tell(context, firewallDrops, 'filter', {
@@ -150,6 +141,26 @@ async function notForwarded(
   });
 }
 
+/** Asks the kernel for the route of a packet of the container; tells when there is none. */
+async function isWithoutRoute(context: WalkContext, target: Addr): Promise<boolean> {
+  const { view, pod, from } = context;
+  const arrival = pod.hostLink?.master ?? pod.hostLink?.index;
+  try {
+    await view.host.routes.lookup(target, { from, ...(arrival !== undefined && { iif: arrival }) });
+    return false;
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    tell(context, lostInRouting, 'route', {
+      what: `the node does not pass a packet from ${from} to ${target} on`,
+      remedy: /EXDEV|EINVAL/.test(said)
+        ? `the reverse path filter refuses it: correct the route to ${from}, or set rp_filter of ${linkName(context)} to 2`
+        : `add a route to ${target} to this node`,
+      evidence: [`the kernel, asked for the route: ${said}`],
+    });
+    return true;
+  }
+}
+
 function legacyTables({ view, from }: WalkContext): readonly string[] {
   try {
     const text = view.host.procNet.read(from.family === 4 ? 'ip_tables_names' : 'ip6_tables_names');
@@ -164,7 +175,11 @@ async function leftNode(context: WalkContext, { target }: Lost): Promise<void> {
   const flows = await view.host.conntrack
     .list({ family: from.family, original: { src: from, dst: target } })
     .catch(() => []);
-  const flow = flows.find(({ protocol }) => protocol === (from.family === 4 ? 1 : 58));
+  // Flows of earlier probes, by another id, are remembered for a while, and may have been answered.
+  const flow = flows.find(
+    ({ protocol, original }) =>
+      protocol === (from.family === 4 ? 1 : 58) && original.icmp?.id === context.probe.id,
+  );
   if (flow !== undefined && (flow.status & IPS.SEEN_REPLY) !== 0) {
     return tell(context, lostReturning, 'beyond', {
       what: `${target} answers, and the answer does not get from the node to the container`,

@@ -2,7 +2,7 @@
  * A configuration file's text with the place of everything in it. Read tolerantly: comments and trailing commas are
  * problems to tell of, but what stands beside them is still looked at.
  */
-import { isJsonObject, type JsonPath, type JsonValue } from '@heddle/cni';
+import { isJsonObject, type JsonPath, type JsonValue, MAX_DEPTH } from '@heddle/cni';
 import { getNodeValue, type Node, type ParseError, parseTree } from 'jsonc-parser';
 import type { Place } from '../../finding.ts';
 import { Memo } from './memo.ts';
@@ -32,6 +32,16 @@ export class Document {
     this.#root = parseTree(text.replace(/^\ufeff/, ' '), errors, { disallowComments: true });
     this.errors = errors;
     this.value = this.#root === undefined ? undefined : (getNodeValue(this.#root) as JsonValue);
+  }
+
+  /** Whether it is nested deeper than a configuration may be; rules go down the values by recursion. */
+  get isTooDeep(): boolean {
+    let level = this.#root === undefined ? [] : [this.#root].filter(isContainer);
+    for (let depth = 0; level.length > 0; depth++) {
+      if (depth === MAX_DEPTH) return true;
+      level = level.flatMap(valuesOf).filter(isContainer);
+    }
+    return false;
   }
 
   /** The value when it is an object. */
@@ -104,6 +114,15 @@ export class Document {
     }
     return this.#lineStarts;
   }
+}
+
+function isContainer({ type }: Node): boolean {
+  return type === 'object' || type === 'array';
+}
+
+/** The values in an object or an array. */
+function valuesOf({ children = [] }: Node): readonly Node[] {
+  return children.flatMap((child) => (child.type === 'property' ? (child.children?.slice(1) ?? []) : child));
 }
 
 function childOf(node: Node, part: string | number): Node | undefined {

@@ -1,6 +1,6 @@
 /** A file of a configuration directory, read as far as it can be. */
 import { basename, dirname } from 'node:path';
-import { isConfigPath, isListPath } from '@heddle/cni';
+import { isConfigPath, isListPath, MAX_DEPTH } from '@heddle/cni';
 import { Document } from './document.ts';
 import type { ReadFiles } from './ports.ts';
 
@@ -34,7 +34,23 @@ export function readAudited(files: ReadFiles, path: string, role = roleOf(path))
   if (bytes === 'gone') return undefined;
   if (typeof bytes === 'string') return { ...about, unreadable: bytes };
   const { text, encoding } = decodeBytes(bytes);
-  return { ...about, document: new Document(path, text), ...(encoding !== undefined && { encoding }) };
+  if (text.includes('\0')) return { ...about, unreadable: 'it is binary, and no text' };
+  const document = documentOf(path, text);
+  if (document === undefined)
+    return { ...about, unreadable: `it is nested more than ${MAX_DEPTH} levels deep` };
+  return { ...about, document, ...(encoding !== undefined && { encoding }) };
+}
+
+/** Nothing for a text that is nested too deep. */
+function documentOf(path: string, text: string): Document | undefined {
+  try {
+    const document = new Document(path, text);
+    return document.isTooDeep ? undefined : document;
+  } catch (error) {
+    // The parser goes down by recursion, and has no limit of its own.
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 /** The text of a file, whatever Unicode encoding it has. */

@@ -9,7 +9,7 @@ const unreadable = subjectRule({
   title: 'A file or directory that cannot be read',
   severity: 'error',
   explains:
-    'The file is there by name but cannot be read: a link that leads nowhere, a directory with the name of a configuration, or missing permissions.',
+    'The file is there by name but cannot be read: a link that leads nowhere, a directory, a pipe or a device with the name of a configuration, missing permissions, something far too large or nested too deep, or a binary.',
   *check(subject) {
     for (const { path, unreadable: why } of subject.directories) {
       if (why === undefined) continue;
@@ -26,7 +26,7 @@ const unreadable = subjectRule({
         place: { file: file.path },
         what: `the file cannot be read: ${file.unreadable}`,
         ...refused(file, subject),
-        remedy: 'Mend the link or the permissions, or remove the file.',
+        remedy: 'Mend the link or the permissions, write the file anew, or remove it.',
       };
     }
   },

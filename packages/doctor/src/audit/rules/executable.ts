@@ -3,6 +3,7 @@ import { closest } from '@heddle/cni';
 import { type AuditRule, networkRule, partRule } from '../audit-rule.ts';
 import { KNOWN_PLUGINS } from '../known/known-plugins.ts';
 import { nameOf, type PluginPart, type textMember } from '../model/network.ts';
+import { type AuditedDirectory, selectFor } from '../model/selection.ts';
 
 const misspelledType = partRule({
   id: 'chain/misspelled-type',
@@ -38,7 +39,7 @@ const notInstalled = networkRule({
   severity: 'error',
   explains:
     'The executable of a `type`, or of an `ipam.type`, is in none of the plugin directories, or what is there cannot be started: a broken link, a directory, a file without the right to be executed, a program for another processor. Looked at only on the machine itself.',
-  *check(network, { installed }) {
+  *check(network, { installed, directories }) {
     if (installed === undefined) return;
     const lacking = [...new Map(network.parts.flatMap(neededBy).map((need) => [need.name, need])).values()]
       .map((need) => ({ ...need, ...installed.find(need.name) }))
@@ -61,15 +62,29 @@ const notInstalled = networkRule({
     const [first] = absent;
     if (first === undefined) return;
     const names = absent.map(({ name }) => name).join(', ');
+    const displaced = directories.map((directory) => displacedBy(network.document.path, directory));
+    const next = displaced.find((path) => path !== undefined);
+    const leftover =
+      next === undefined
+        ? ''
+        : `; if ${network.document.path} is left from another CNI, remove it, and Pods get ${next}`;
     yield {
       place: first.place(),
       what: `${names} ${absent.length === 1 ? 'is' : 'are'} not installed`,
       consequence: consequence(first.name),
-      remedy: `Install ${names}, or tell the runtime where ${absent.length === 1 ? 'it is' : 'they are'}.`,
+      remedy: `Install ${names}, or tell the runtime where ${absent.length === 1 ? 'it is' : 'they are'}${leftover}.`,
       evidence: [`looked for in ${where === '' ? 'no directory' : where}`],
     };
   },
 });
+
+/** The file that would be in force, were it not for this one. */
+function displacedBy(path: string, directory: AuditedDirectory): string | undefined {
+  const { chosen } = selectFor('crio', directory);
+  if (chosen?.path !== path) return undefined;
+  const files = directory.files.filter((file) => file !== chosen);
+  return selectFor('crio', { ...directory, files }).chosen?.path;
+}
 
 /** The executables that a plugin of a chain needs, itself the first. */
 function neededBy({ document, path, ipamPath, type = '', ipamType, known, raw }: PluginPart) {
@@ -101,7 +116,7 @@ const obstacle = partRule({
       place: document.place([...path, 'type']),
       what: `there is something else with the name ${type}: ${obstacles[0]}`,
       consequence: `A runtime that takes the first one fails; ${binary} would do.`,
-      remedy: 'Remove what is broken.',
+      remedy: `Remove it, or install ${type} anew in its place.`,
       evidence: obstacles.slice(1),
     };
   },

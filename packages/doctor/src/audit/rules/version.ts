@@ -50,14 +50,19 @@ const unreleased = networkRule({
   title: 'A version that is newer than all there are',
   severity: 'error',
   explains: `The newest version of the specification is ${CURRENT_VERSION}. Plugins refuse any that they do not know.`,
-  *check({ document, path, raw, version }) {
+  *check(network, { installed }) {
+    const { document, path, raw, version } = network;
     // A newer one among several that are offered is what the list of them is for.
     if (raw['cniVersion'] !== version || !isUnreleased(version)) return;
+    const newest = installed && highestCommon(network, installed);
     yield {
       place: document.place([...path, 'cniVersion']),
       what: `there is no version ${version} of the specification`,
       consequence: 'Every plugin refuses it: "incompatible CNI versions".',
-      remedy: `Write "${closest(version, CNI_VERSIONS) ?? CURRENT_VERSION}", or an older one that all plugins of the network know.`,
+      remedy:
+        newest === undefined
+          ? `Write "${CURRENT_VERSION}", or an older one that all plugins of the network know.`
+          : `Write "${newest}", the newest that all plugins of this network know.`,
     };
   },
 });
@@ -91,7 +96,9 @@ const tooOldForPlugin = partRule({
   severity: 'error',
   explains:
     'Some plugins speak only newer versions: firewall from 0.4.0, vrf from 0.3.1, bandwidth from 0.3.0. With an older one they refuse to run.',
-  *check({ document, path, type, known }, network) {
+  *check({ document, path, type, known }, network, { installed }) {
+    // One that has said what it speaks is judged by that.
+    if (type !== undefined && installed?.find(type).versions !== undefined) return;
     if (known?.since === undefined || speaks(network, known.since)) return;
     yield {
       place: document.place([...path, 'type']),

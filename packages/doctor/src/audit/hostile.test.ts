@@ -1,0 +1,75 @@
+/** Files that are no configurations at all: each is told of, and keeps nothing else from being looked at. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { audit } from './audit.ts';
+import { nodeFiles } from './node-files.ts';
+import { bridged, findingsIn } from './testing/scene.ts';
+
+const GOOD = bridged('10.1.0.0/16');
+
+/** What is said of one file beside a good one. */
+function saidOf(content: string | Uint8Array): readonly string[] {
+  const findings = findingsIn({ files: { '10-pods.conflist': GOOD, '20-odd.conf': content } });
+  return findings
+    .filter(({ place }) => place?.file.endsWith('20-odd.conf'))
+    .map(({ id, what }) => `${id}: ${what}`);
+}
+
+test('what is nested without an end is refused, however it is hidden', () => {
+  const deep = (levels: number, open = '[', close = ']') => open.repeat(levels) + close.repeat(levels);
+  for (const text of [
+    deep(20_000),
+    deep(9000),
+    deep(501),
+    '['.repeat(100_000),
+    `/* " */ ${deep(3000)}`,
+    `{"x": ${deep(2000, '{"a":', '}').replace(':}', ':0}')}}`,
+  ]) {
+    assert.deepEqual(saidOf(text), [
+      'file/unreadable: the file cannot be read: it is nested more than 500 levels deep',
+    ]);
+  }
+  assert.doesNotMatch(saidOf(`{"name": "a", "type": "bridge", "x": ${deep(100)}}`).join(), /nested/);
+});
+
+test('a binary is said to be one, and nothing of it is explained as text', () => {
+  const bytes = Uint8Array.from({ length: 4096 }, (_, index) => (index * 167 + (index >> 3)) & 0xff);
+  bytes.set([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, 0]);
+  assert.deepEqual(saidOf(bytes), ['file/unreadable: the file cannot be read: it is binary, and no text']);
+});
+
+test('no repair is offered where it would lose bytes that are no UTF-8', () => {
+  const text = Buffer.from('{"cniVersion": "1.0.0", "name": "caf\xe9", "type": "loopback",}', 'latin1');
+  const findings = findingsIn({ files: { '20-odd.conf': text } });
+  assert.ok(findings.some(({ id }) => id === 'syntax/trailing-comma'));
+  assert.deepEqual(
+    findings.filter(({ fix }) => fix?.edits !== undefined),
+    [],
+  );
+});
+
+test('links that lead to themselves, pipes and devices keep nothing else from being looked at', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'heddle-hostile-'));
+  try {
+    writeFileSync(join(directory, '10-pods.conflist'), JSON.stringify(GOOD));
+    symlinkSync('30-loop.conf', join(directory, '30-loop.conf'));
+    symlinkSync('/dev/zero', join(directory, '40-device.conf'));
+    execFileSync('mkfifo', [join(directory, '50-pipe.conf')]);
+    const { findings, fileCount } = audit({ paths: [directory], files: nodeFiles });
+    assert.equal(fileCount, 4);
+    assert.deepEqual(
+      findings.filter(({ severity }) => severity === 'error').map(({ what }) => what),
+      [
+        'the file cannot be read: it is a link that leads back to itself',
+        'the file cannot be read: it is no regular file',
+        'the file cannot be read: it is no regular file',
+      ],
+    );
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
