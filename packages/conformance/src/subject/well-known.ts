@@ -83,6 +83,8 @@ export const WELL_KNOWN: Readonly<Record<string, Setup>> = {
     config: (n) => ({ type: 'host-device', device: `kitdev${n}`, ipam }),
     prepareContainer: async ({ session }, n) => {
       await session.links.add({ kind: 'veth', name: `kitdev${n}`, up: true, peer: { name: `kitend${n}` } });
+      // Without a carrier no IPv6 address gets ready, and plugins wait for that.
+      await session.links.set(`kitend${n}`, { up: true });
     },
   },
   flannel: {
