@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { chmodSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { CliLab } from '../testing/cli-lab.ts';
@@ -86,6 +86,32 @@ describe('heddle lock', () => {
 `,
     );
     assert.equal((await made.run(['lock', '--file', '-'])).stdout, text);
+  });
+
+  test('is not written where runtimes would read it, nor over what is no lock', async () => {
+    using made = lab();
+    made.write('own.key', 'a key');
+    symlinkSync(join(made.root, 'net.d'), join(made.root, 'link'));
+    made.write('kept.json', '');
+    symlinkSync('kept.json', join(made.root, 'current.json'));
+    const refused: readonly (readonly [file: string, why: RegExp])[] = [
+      ['net.d/heddle.lock.json', /directory of networks.*\n.*--file/],
+      ['link/x', /directory of networks/],
+      ['net.d/10-podnet.conflist', /directory of networks/],
+      ['own.key', /no lock/],
+      ['/dev/null', /no lock/],
+      ['net.d', /no lock/],
+      ['nowhere/lock.json', /there is no directory/],
+    ];
+    for (const [file, why] of refused) {
+      const { exitCode, stderr } = await made.run(['lock', '--file', file]);
+      assert.notEqual(exitCode, 0, file);
+      assert.match(stderr, why, file);
+    }
+    assert.deepEqual(readdirSync(join(made.root, 'net.d')), ['10-podnet.conflist']);
+    assert.equal(made.read('own.key'), 'a key');
+    for (const _ of [1, 2]) assert.equal((await made.run(['lock', '--file', 'current.json'])).exitCode, 0);
+    assert.deepEqual(await ids(made, '--file', 'kept.json'), []);
   });
 
   test('writes nothing when a plugin is missing', async () => {

@@ -1,5 +1,4 @@
-import { randomBytes } from 'node:crypto';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
   formatLock,
@@ -13,6 +12,7 @@ import {
 } from '@heddle/doctor';
 import { type Cli, type CommonFlags, defineCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
+import { refusePlace, writeLock } from '../lock/write.ts';
 import { emit } from '../output/emit.ts';
 import { CommandError } from '../output/report-error.ts';
 import { configDir, pluginPath } from '../request/environment.ts';
@@ -77,6 +77,8 @@ export const lockCommand = defineCommand<LockFlags, []>({
     },
   },
   async run(cli, flags) {
+    const path = resolve(cli.cwd, flags.file ?? LOCK_NAME);
+    if (flags.file !== '-') refusePlace(cli, path);
     const taken = await lockOf(cli);
     const lock = flags.sign === undefined ? taken.lock : signLock(taken.lock, readText(cli, flags.sign));
     refuseGaps(taken);
@@ -86,8 +88,7 @@ export const lockCommand = defineCommand<LockFlags, []>({
       cli.stdout.write(text);
       return undefined;
     }
-    const path = resolve(cli.cwd, flags.file ?? LOCK_NAME);
-    replaceFile(path, text);
+    writeLock(path, text);
     emit(
       cli,
       flags,
@@ -142,19 +143,5 @@ async function warnOfKernel(cli: Cli, { kernel }: Lock): Promise<void> {
   for (const feature of kernel) {
     const problem = await kernelFeatures.problem(feature);
     if (problem !== undefined) warn(cli, `this kernel cannot do "${feature}": ${problem}`);
-  }
-}
-
-/** The old file or the new one is there, whatever happens. */
-function replaceFile(path: string, text: string): void {
-  const temporary = `${path}.${randomBytes(4).toString('hex')}`;
-  try {
-    writeFileSync(temporary, text, { mode: 0o644, flag: 'wx', flush: true });
-    renameSync(temporary, path);
-  } catch (error) {
-    rmSync(temporary, { force: true });
-    throw new CommandError(EXIT.FAILED, `cannot write ${path}: ${(error as Error).message}`, {
-      cause: error,
-    });
   }
 }

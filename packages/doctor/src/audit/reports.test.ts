@@ -262,6 +262,19 @@ describe('the configuration of the report', () => {
     }
   });
 
+  test('a file that stops in the middle is one finding, wherever it stops', () => {
+    const whole = JSON.stringify(list(BRIDGE, PORTMAP), null, 2);
+    for (let length = 1; length < whole.length; length++) {
+      const files = { 'a.conflist': whole.slice(0, length) };
+      // That there is no network then is said of the directory.
+      const told = findingsIn({ files }).filter(({ id }) => id !== 'selection/no-network');
+      assert.equal(told.length, 1, `${whole.slice(0, length)}\n${told.map(({ id }) => id).join()}`);
+      // Half a word, such as "tru", is told as what it is.
+      assert.match(told[0]?.id ?? '', /^syntax\/(truncated|invalid)$/);
+      assert.doesNotMatch(told[0]?.what ?? '', /middle.*middle/);
+    }
+  });
+
   test('podman-container-tools/podman#9041: a file that vanishes is passed over', () => {
     const files = memoryFiles({
       'a.conflist': list(BRIDGE),

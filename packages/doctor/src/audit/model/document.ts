@@ -44,6 +44,11 @@ export class Document {
     return false;
   }
 
+  /** Whether the text ends before its last bracket is closed: then nobody knows what else belongs in it. */
+  get isCutOff(): boolean {
+    return this.errors.some(({ offset }) => offset >= this.text.length);
+  }
+
   /** The value when it is an object. */
   get object() {
     return this.value !== undefined && isJsonObject(this.value) ? this.value : undefined;

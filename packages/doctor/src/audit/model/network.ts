@@ -51,14 +51,15 @@ export interface PluginPart {
   readonly capabilities: readonly string[];
 }
 
-/** The networks of a file: one, or none for a file that holds no object; then the delegates in it. */
+/** The networks of a file: one, or none for a file that holds no whole object; then the delegates in it. */
 export function networksOf(file: AuditedFile): readonly Network[] {
   return file.document?.memo.once(file, readNetworks) ?? [];
 }
 
 function readNetworks(file: AuditedFile): readonly Network[] {
   const { document, role, siblings } = file;
-  if (document?.object === undefined || role === 'sibling') return [];
+  // Of a text that stops in the middle nobody can say what it lacks.
+  if (document?.object === undefined || document.isCutOff || role === 'sibling') return [];
   const network = networkAt(file, document, [], document.object, siblings);
   return [network, ...network.parts.flatMap((part) => delegatesOf(file, part))];
 }

@@ -75,12 +75,15 @@ const truncated = fileRule({
     if (problem?.code !== 'JSON_TRUNCATED' || file.document === undefined) return;
     yield {
       place: file.document.at(file.document.text.trimEnd().length),
-      what: `the text stops in the middle${note(problem)}`,
+      what: `${STOPS}${note(problem)}`,
       ...refused(file, subject),
       remedy: 'Write the file again, completely, or close what is open.',
     };
   },
 });
+
+/** What the parser says of some texts, too. */
+const STOPS = 'the text stops in the middle';
 
 const invalid = fileRule({
   id: 'syntax/invalid',
@@ -179,8 +182,8 @@ function placeAt(document: Document, { line = 1, column = 1 }: DecodeError) {
   return document.at(before + column - 1);
 }
 
-/** The note without the place, which is told elsewhere. */
+/** The note without the place, which is told elsewhere, as is that the text stops. */
 function note({ cniDetails = '' }: DecodeError): string {
   const rest = cniDetails.replace(/^line \d+, column \d+(: )?/, '');
-  return rest === '' ? '' : `: ${rest}`;
+  return rest === '' || rest === STOPS ? '' : `: ${rest}`;
 }
