@@ -53,8 +53,8 @@ const CONTENT = `## What is in a lock
 
 Lists are sorted and there are no times, so two nodes that are set up alike have the same text, to the byte.
 A lock is not made when a plugin is missing or a file cannot be read: it would pin a gap. It is written under another name first
-and then renamed.`;
-It is not written into the directory of networks, where runtimes would read it as one, nor over a file that is no lock.
+and then renamed.
+It is not written into the directory of networks, where runtimes would read it as one, nor over a file that is no lock.`;
 
 const SIGNATURES = `## Signatures
 
