@@ -36,19 +36,26 @@ test(`an agent with ${ATTACHMENTS} attachments is small, and does nothing when n
     const { memory, pid, calls } = await askStatus(socket);
     assert.equal(calls['ADD']?.done, ATTACHMENTS * 5);
     assert.ok(memory <= MOST, `${(memory / 1024 / 1024).toFixed(0)} MiB`);
-    // What V8 does after work is done, it does within a few seconds.
-    await sleep(3000);
-    const before = cpuTicks(pid);
-    await sleep(5000);
-    const spent = cpuTicks(pid) - before;
-    assert.ok(spent <= 1, `${spent} ticks in 5 s`);
-    console.log(
-      `${(memory / 1024 / 1024).toFixed(0)} MiB, ${spent} ticks of CPU in 5 s${agent ? '' : ' (lane)'}`,
-    );
+    assert.equal(await ticksAtRest(pid), 0, 'it never came to rest');
+    console.log(`${(memory / 1024 / 1024).toFixed(0)} MiB${agent ? '' : ' (lane)'}`);
   } finally {
     for (const pod of pods) pod[Symbol.dispose]();
   }
 });
+
+/**
+ * What a process spends in five seconds once it has come to rest, in hundredths of a second: V8 tidies up for a while
+ * after work is done, the longer the busier the machine is.
+ */
+async function ticksAtRest(pid: number): Promise<number> {
+  let spent = Number.POSITIVE_INFINITY;
+  for (let window = 0; window < 12 && spent > 0; window++) {
+    const before = cpuTicks(pid);
+    await sleep(5000);
+    spent = cpuTicks(pid) - before;
+  }
+  return spent;
+}
 
 /** User and system time of a process, in hundredths of a second — proc(5). */
 function cpuTicks(pid: number): number {

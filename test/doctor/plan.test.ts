@@ -122,13 +122,13 @@ class PlanLab implements Disposable {
       .split('\n')
       .filter((line) => /^net\.(ipv4|ipv6|bridge)/.test(line) && !/mem|_secret|fastopen_key/.test(line));
     const files = ['/run', '/etc', '/var/lib/cni', '/var/lib/heddle', this.root].flatMap(digests);
-    return [
-      ...commands,
-      ...settings,
-      this.node.ruleset,
-      ...files,
-      readFileSync('/proc/self/mountinfo', 'utf8'),
-    ];
+    return [...commands, ...settings, this.node.ruleset, ...files, ...this.mounts()];
+  }
+
+  /** Namespaces of tests that run at the same time come and go, and are none of this one's. */
+  mounts(): readonly string[] {
+    const own = (line: string) => !line.includes(' - nsfs ') || line.includes(this.node.directory);
+    return readFileSync('/proc/self/mountinfo', 'utf8').split('\n').filter(own);
   }
 
   [Symbol.dispose](): void {
