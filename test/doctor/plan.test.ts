@@ -127,7 +127,7 @@ class PlanLab implements Disposable {
 
   /** Namespaces of tests that run at the same time come and go, and are none of this one's. */
   mounts(): readonly string[] {
-    const own = (line: string) => !line.includes(' - nsfs ') || line.includes(this.node.directory);
+    const own = (line: string) => !line.includes(' - nsfs ') || line.includes(this.root);
     return readFileSync('/proc/self/mountinfo', 'utf8').split('\n').filter(own);
   }
 
