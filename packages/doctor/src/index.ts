@@ -66,6 +66,7 @@ export {
 export type { WrittenFile } from './plan/stage.ts';
 export { type DelegateUse, delegatesOf } from './programs/delegates.ts';
 export type { Program, ProgramKind, Programs } from './programs/program.ts';
+export type { PluginReader } from './programs/reader.ts';
 export { type SystemProgramsOptions, systemPrograms } from './programs/system-programs.ts';
 export { type Freed, type FreeOptions, freeLeaks } from './repair/free-leaks.ts';
 export { type GithubOptions, renderGithub } from './report/github.ts';

@@ -13,7 +13,7 @@ const PATIENCE = 5000;
  */
 export async function readInstalled(
   runtime: Runtime,
-  directories: readonly string[],
+  { directories, readers }: Pick<InstalledPlugins, 'directories' | 'readers'>,
   types: readonly string[],
 ): Promise<InstalledPlugins> {
   const found = await Promise.all(
@@ -25,7 +25,13 @@ export async function readInstalled(
     }),
   );
   const asked = new Map(found);
-  return { directories, find: (type) => asked.get(type) ?? look(type, directories) };
+  return {
+    directories,
+    ...(readers !== undefined && { readers }),
+    find(type, among) {
+      return among === undefined ? (asked.get(type) ?? look(type, directories)) : look(type, among);
+    },
+  };
 }
 
 function look(type: string, directories: readonly string[]): InstalledPlugin {

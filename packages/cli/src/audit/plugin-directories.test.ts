@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { DEFAULT_PLACES } from '../surroundings.ts';
-import { pluginDirectories } from './plugin-directories.ts';
+import { pluginDirectories, pluginReaders } from './plugin-directories.ts';
 
 test('plugins are looked for where runtimes of the node would', () => {
   const directory = mkdtempSync(join(tmpdir(), 'heddle-bin-'));
@@ -27,6 +27,16 @@ test('plugins are looked for where runtimes of the node would', () => {
     writeFileSync(at('config.toml'), `bin_dir = "${at('own')}"\n`);
     assert.deepEqual(look(), [at('usual'), at('own')], 'a runtime is configured for another one');
     assert.deepEqual(look({ CNI_PATH: '/a:/b' }), ['/a', '/b']);
+    const readers = (text: string, env = {}) => {
+      writeFileSync(at('config.toml'), text);
+      return pluginReaders({ env, places }).map(({ directories }) => directories);
+    };
+    assert.deepEqual(readers('bin_dir = "/own"\n'), [['/own']]);
+    assert.deepEqual(readers('bin_dirs = ["/own", "/usr/lib/cni"]\n'), [['/own', '/usr/lib/cni']]);
+    assert.deepEqual(readers('version = 2\nimports = []\n'), [[at('usual')]], 'the default counts');
+    assert.deepEqual(readers('imports = ["/etc/containerd/conf.d/*.toml"]\n'), [], 'who knows');
+    assert.deepEqual(readers('disabled_plugins = ["cri"]\n'), [], 'it serves no pods');
+    assert.deepEqual(readers('bin_dir = "/own"\n', { CNI_PATH: '/a' }), []);
   } finally {
     rmSync(directory, { recursive: true });
   }

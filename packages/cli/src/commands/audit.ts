@@ -15,7 +15,7 @@ import {
 import { AUDIT_FLAGS, type AuditFlags } from '../audit/flags.ts';
 import { readHostFacts } from '../audit/host-facts.ts';
 import { readInstalled } from '../audit/installed-plugins.ts';
-import { pluginDirectories } from '../audit/plugin-directories.ts';
+import { pluginDirectories, pluginReaders } from '../audit/plugin-directories.ts';
 import { formatOf, printReport, reportOf } from '../audit/print-findings.ts';
 import { printRules } from '../audit/rule-list.ts';
 import { type Cli, defineCommand } from '../command.ts';
@@ -110,7 +110,11 @@ async function requestOf(cli: Cli, flags: AuditFlags, paths: readonly string[]):
   const directories = pluginDirectories(cli);
   // What is in the way of a plugin is a finding, not to be warned of as well.
   const runtime = new Runtime({ path: directories, env: cli.env, exec: systemExec() });
-  const installed = await readInstalled(runtime, directories, typesOf(request));
+  const installed = await readInstalled(
+    runtime,
+    { directories, readers: pluginReaders(cli) },
+    typesOf(request),
+  );
   return { ...request, host: await readHostFacts(host), installed };
 }
 

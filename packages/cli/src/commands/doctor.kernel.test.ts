@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { TestNetns } from '@heddle/plugins/testing';
 import { KernelLab } from '../testing/kernel-lab.ts';
@@ -43,6 +45,25 @@ describe('heddle doctor', () => {
       broken.stdout,
       /error the route to 0\.0\.0\.0\/0 is gone from the container \[attachment\/no-route\]/,
     );
+  });
+
+  test('tells of a plugin that Podman finds and containerd does not', async () => {
+    using lab = await machine();
+    const distribution = join(lab.root, 'other-bin');
+    lab.write(
+      'containers.conf',
+      `cni_plugin_dirs = ["${lab.places.pluginDir}", "${distribution}"]\nnetwork_backend = "cni"\n`,
+    );
+    renameSync(join(lab.places.pluginDir, 'portmap'), join(distribution, 'portmap'));
+    assert.equal((await lab.run(['doctor'])).stdout, 'nothing found (1 network, 0 attachments)\n');
+    lab.write('config.toml', 'version = 3\n');
+    for (const command of ['doctor', 'audit']) {
+      const { stdout } = await lab.run([command]);
+      assert.match(stdout, /containerd looks for plugins in \S+\/bin only, and there is no portmap/);
+      assert.match(stdout, /1 error/);
+    }
+    lab.write('config.toml', `version = 3\nbin_dirs = ["${lab.places.pluginDir}", "${distribution}"]\n`);
+    assert.equal((await lab.run(['doctor'])).exitCode, 0);
   });
 
   test('refuses a container that there is not, and more than one', async () => {

@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { systemExec } from '@heddle/cni/runtime';
 import { type NodePorts, systemFiles, systemMachine } from '@heddle/doctor';
-import { pluginDirectories } from '../audit/plugin-directories.ts';
+import { pluginDirectories, pluginReaders } from '../audit/plugin-directories.ts';
 import { configDir } from '../request/environment.ts';
 import type { Surroundings } from '../surroundings.ts';
 
@@ -14,6 +14,7 @@ export function nodePorts(surroundings: Surroundings, cacheDir: string | undefin
     places: {
       configDir: configDir(surroundings),
       pluginPath: pluginDirectories(surroundings),
+      pluginReaders: pluginReaders(surroundings),
       cacheDir: cacheDir ?? places.cacheDir,
       reservationDir: places.reservationDir,
       markDir: places.markDir,

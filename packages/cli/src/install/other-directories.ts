@@ -1,5 +1,6 @@
 /** Container runtimes of this node that look for plugins or networks elsewhere than where they are installed. */
 import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 
 /** Where things are being installed. */
 export interface InstalledTo {
@@ -50,6 +51,22 @@ export function namedPluginDirectories(files: readonly string[]): readonly strin
       which === 'pluginDir' ? (settingOf(text, name)?.named ?? []) : [],
     );
   });
+}
+
+/**
+ * Where the containerd with this configuration looks for plugins; nothing for a file that is no such configuration, or
+ * does not tell.
+ *
+ * @param usual where it looks when it is not told otherwise
+ */
+export function containerdPluginDirectories(file: string, usual: string): readonly string[] | undefined {
+  const text = basename(file) === 'config.toml' ? readIfThere(file) : undefined;
+  // Docker's containerd serves no pods.
+  if (text === undefined || /^[ \t]*disabled_plugins[ \t]*=[^\]]*\bcri\b/m.test(text)) return undefined;
+  const named = ['bin_dirs', 'bin_dir'].flatMap((name) => settingOf(text, name)?.named ?? []);
+  if (named.length > 0) return named;
+  // What is imported may name another.
+  return /^[ \t]*imports[ \t]*=[ \t]*\[[^\]]*["']/m.test(text) ? undefined : [usual];
 }
 
 interface Setting {

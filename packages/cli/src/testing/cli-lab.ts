@@ -49,7 +49,7 @@ export class CliLab implements Disposable {
       silenceFile: join(this.root, 'silence.jsonc'),
       programDirs: [at('program')],
       command: join(this.root, 'checkout/bin/heddle'),
-      runtimeConfigs: [join(this.root, 'config.toml')],
+      runtimeConfigs: [join(this.root, 'config.toml'), join(this.root, 'containers.conf')],
     };
     this.#openHost = openHost ?? (() => linksOnly(links));
   }

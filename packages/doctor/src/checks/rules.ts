@@ -11,6 +11,7 @@ import { leftoversCheck } from './leftovers.ts';
 import { mtuCheck } from './mtu.ts';
 import { networksCheck } from './networks.ts';
 import { offloadCheck } from './offload.ts';
+import { outOfReachCheck } from './out-of-reach.ts';
 import { poolsCheck } from './pools.ts';
 import { programsCheck } from './programs.ts';
 import { publishedPortsCheck } from './published-ports.ts';
@@ -21,6 +22,7 @@ export const NODE_CHECKS: readonly NodeCheck[] = [
   directoriesCheck,
   networksCheck,
   programsCheck,
+  outOfReachCheck,
   poolsCheck,
   attachmentsCheck,
   forwardingCheck,
@@ -35,12 +37,12 @@ export const NODE_CHECKS: readonly NodeCheck[] = [
 
 /** See the file's comment. */
 export const DOCTOR_RULES: readonly Rule[] = [
-  ...NODE_CHECKS.slice(0, 7).flatMap(({ rules }) => rules),
+  ...NODE_CHECKS.slice(0, 8).flatMap(({ rules }) => rules),
   walk.firewallDrops,
   walk.lostOnLink,
   walk.lostInRouting,
   walk.lostReturning,
   walk.notMasqueraded,
-  ...NODE_CHECKS.slice(7).flatMap(({ rules }) => rules),
+  ...NODE_CHECKS.slice(8).flatMap(({ rules }) => rules),
   walk.lostBeyond,
 ];

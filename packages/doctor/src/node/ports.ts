@@ -1,5 +1,6 @@
 /** What the doctor needs of the node that it looks at. A test hands in a node of its own. */
 import type { Environment, PluginExec } from '@heddle/cni/runtime';
+import type { PluginReader } from '../programs/reader.ts';
 
 /** Where things are on the node. */
 export interface NodePlaces {
@@ -7,6 +8,8 @@ export interface NodePlaces {
   readonly configDir: string;
   /** Plugin directories, in the order in which they are searched. */
   readonly pluginPath: readonly string[];
+  /** Runtimes of pods that are known to look in some of them only. */
+  readonly pluginReaders?: readonly PluginReader[];
   /** The runtime's cache. */
   readonly cacheDir: string;
   /** host-local's reservations, unless a configuration says otherwise. */

@@ -1,5 +1,6 @@
 /** What an audit gets to see of the world. All of it is handed in, so that an audit is a function of its input. */
 import type { Addr, Prefix } from '@heddle/netaddr';
+import type { PluginReader } from '../../programs/reader.ts';
 
 /** Files, read-only. */
 export interface ReadFiles {
@@ -39,8 +40,10 @@ export interface HostRoute {
 export interface InstalledPlugins {
   /** Where they are looked for, in order. */
   readonly directories: readonly string[];
-  /** The executable of a type. */
-  find(type: string): InstalledPlugin;
+  /** Runtimes of pods that are known to look in some of them only. */
+  readonly readers?: readonly PluginReader[];
+  /** The executable of a type; in these directories, where others than all are given. */
+  find(type: string, directories?: readonly string[]): InstalledPlugin;
 }
 
 /** What the look for a plugin's executable came to. */

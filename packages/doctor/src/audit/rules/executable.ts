@@ -1,5 +1,6 @@
 /** The executables that configurations name. */
 import { closest } from '@heddle/cni';
+import { PROFILES } from '../../explain/runtimes.ts';
 import { type AuditRule, networkRule, partRule } from '../audit-rule.ts';
 import { KNOWN_PLUGINS } from '../known/known-plugins.ts';
 import { nameOf, type PluginPart, type textMember } from '../model/network.ts';
@@ -78,6 +79,37 @@ const notInstalled = networkRule({
   },
 });
 
+const outOfReach = networkRule({
+  id: 'chain/plugin-out-of-reach',
+  title: 'A plugin where the runtime of pods does not look',
+  severity: 'error',
+  explains:
+    'Each runtime has plugin directories of its own: what Podman finds in `/usr/lib/cni`, containerd with its one `bin_dir` does not. Told of the network that pods get, on the machine itself, where the configuration of containerd says where it looks.',
+  *check(network, { installed, directories }) {
+    const isOfPods = directories.some((each) => selectFor('crio', each).chosen === network.file);
+    if (installed?.readers === undefined || !isOfPods) return;
+    if (network.name === PROFILES.podman.usualNetwork) return;
+    const needed = new Map(network.parts.flatMap(neededBy).map((need) => [need.name, need]));
+    const there = [...needed.values()].flatMap((need) => {
+      const { path } = installed.find(need.name);
+      return path === undefined ? [] : [{ ...need, path }];
+    });
+    for (const reader of installed.readers) {
+      const lacking = there.filter(({ name }) => installed.find(name, reader.directories).path === undefined);
+      const [first] = lacking;
+      if (first === undefined) continue;
+      const names = lacking.map(({ name }) => name).join(', ');
+      yield {
+        place: first.place(),
+        what: `${reader.runtime} looks for plugins in ${reader.directories.join(', ')} only, and there is no ${names}`,
+        consequence: `Every pod that ${reader.runtime} attaches to ${nameOf(network)} fails: failed to find plugin "${first.name}".`,
+        remedy: `Install ${names} in ${reader.directories[0]}, or have ${reader.runtime} look there, too (${reader.setting}).`,
+        evidence: lacking.map(({ path }) => `${path} is there, for other runtimes`),
+      };
+    }
+  },
+});
+
 /** The file that would be in force, were it not for this one. */
 function displacedBy(path: string, directory: AuditedDirectory): string | undefined {
   const { chosen } = selectFor('crio', directory);
@@ -131,4 +163,4 @@ function flannelDelegates(raw: Parameters<typeof textMember>[0] & object): reado
 }
 
 /** Rules on executables, the likeliest first. */
-export const EXECUTABLE_RULES: readonly AuditRule[] = [notInstalled, misspelledType, obstacle];
+export const EXECUTABLE_RULES: readonly AuditRule[] = [notInstalled, misspelledType, outOfReach, obstacle];

@@ -6,6 +6,7 @@ const IPAM = { type: 'host-local', subnet: '10.1.0.0/16' };
 const BRIDGE = { type: 'bridge', ipam: IPAM };
 const PORTMAP = { type: 'portmap', capabilities: { portMappings: true } };
 const FOUND = (type: string) => ({ [type]: { path: `/opt/cni/bin/${type}`, obstacles: [] } });
+const READER = (...directories: string[]) => ({ runtime: 'containerd', directories, setting: 'bin_dir' });
 
 /** One for each rule. */
 export const CHAIN_CASES: readonly StagedCase[] = [
@@ -40,6 +41,14 @@ export const CHAIN_CASES: readonly StagedCase[] = [
     bad: one(list(BRIDGE), { installed: installedAs(FOUND('bridge')) }),
     at: ':1:',
     good: one(list(BRIDGE), { installed: installedAs({ ...FOUND('bridge'), ...FOUND('host-local') }) }),
+  },
+  {
+    rule: 'chain/plugin-out-of-reach',
+    bad: one(list({ type: 'bridge' }), { installed: installedAs(FOUND('bridge'), [READER('/own')]) }),
+    at: ':1:',
+    good: one(list({ type: 'bridge' }), {
+      installed: installedAs(FOUND('bridge'), [READER('/own', '/opt/cni/bin')]),
+    }),
   },
   {
     rule: 'chain/plugin-passed-over',

@@ -2,6 +2,7 @@
 import type { Addr, Prefix } from '@heddle/netaddr';
 import { Prefix as prefixes } from '@heddle/netaddr';
 import type { Finding } from '../../finding.ts';
+import type { PluginReader } from '../../programs/reader.ts';
 import { audit, NOT_A_DIRECTORY } from '../audit.ts';
 import type { AuditOptions } from '../audit-rule.ts';
 import type { HostFacts, InstalledPlugin, InstalledPlugins, ReadFiles } from '../model/ports.ts';
@@ -79,8 +80,16 @@ export function hostWith(more: Partial<HostFacts> = {}): HostFacts {
 }
 
 /** Installed plugins by type. */
-export function installedAs(plugins: Readonly<Record<string, InstalledPlugin>>): InstalledPlugins {
-  return { directories: ['/opt/cni/bin'], find: (type) => plugins[type] ?? { obstacles: [] } };
+export function installedAs(
+  plugins: Readonly<Record<string, InstalledPlugin>>,
+  readers: readonly PluginReader[] = [],
+): InstalledPlugins {
+  const find: InstalledPlugins['find'] = (type, directories) => {
+    const plugin = plugins[type] ?? { obstacles: [] };
+    const isSeen = directories?.some((directory) => plugin.path?.startsWith(`${directory}/`)) ?? true;
+    return isSeen ? plugin : { obstacles: [] };
+  };
+  return { directories: ['/opt/cni/bin'], readers, find };
 }
 
 /** A prefix of a text. */
