@@ -1,7 +1,7 @@
 /** Faults of files and configurations on the node, staged for real: the right cause comes first. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { DoctorLab, OWN } from './doctor-lab.ts';
@@ -100,7 +100,12 @@ describe('files', () => {
       (await lab.findings())[0]?.what ?? '',
       /calico cannot read .*calico-kubeconfig: it is not there/,
     );
-    writeFileSync(kubeconfig, '');
+    mkdirSync(kubeconfig);
+    assert.match((await lab.findings())[0]?.what ?? '', /cannot read .*: it is no file/);
+    rmdirSync(kubeconfig);
+    writeFileSync(kubeconfig, '', { mode: 0o600 });
+    assert.match((await lab.findings())[0]?.what ?? '', /cannot read .*: it is empty/);
+    writeFileSync(kubeconfig, 'apiVersion: v1\nkind: Config\n');
     for (const [mode, id] of [
       [0o000, 'directory/credentials'],
       [0o644, 'directory/exposed'],

@@ -188,6 +188,31 @@ describe('filters and translation', () => {
     });
   }
 
+  const policies: readonly (readonly [whose: string, setting: readonly string[]])[] = [
+    ['the policy of iptables', ['iptables -P FORWARD DROP']],
+    [
+      "a table of one's own",
+      [
+        'nft add table inet mine',
+        "nft add chain inet mine fw '{ type filter hook forward priority 0; policy drop; }'",
+      ],
+    ],
+  ];
+  for (const [whose, setting] of policies) {
+    test(`what is said to mend ${whose} does`, { skip: missing('iptables') }, async () => {
+      using lab = new DoctorLab();
+      await lab.attach(lab.podnet(), 'c1');
+      for (const command of setting) lab.run('sh', '-c', command);
+      const [first] = await lab.findings();
+      assert.equal(first?.id, 'firewall/drops');
+      const [command = '', other = ''] =
+        /^(.*), and the same with (-o|oifname)\b/.exec(first?.remedy ?? '')?.slice(1) ?? [];
+      lab.run(command);
+      lab.run(command.replace(other === '-o' ? ' -i ' : 'iifname', other === '-o' ? ' -o ' : other));
+      assert.deepEqual(await lab.findings(), [], first?.remedy);
+    });
+  }
+
   test('legacy iptables drops what containers send', { skip: missing('iptables-legacy') }, async () => {
     const [first] = await found((lab) => lab.run('iptables-legacy -P FORWARD DROP'));
     assert.equal(first?.id, 'firewall/drops');

@@ -153,6 +153,27 @@ function remedyFor(view: NodeView, path: string, errno: string): string {
   return `chmod u+rwx ${path}, and give it to the user of the runtime`;
 }
 
+function credentialsProblem(
+  { ports: { files } }: NodeView,
+  { path, type }: { readonly path: string; readonly type: string },
+): { readonly what: string; readonly remedy: string } | undefined {
+  const facts = files.facts(path);
+  const again = `restart the pod that installs ${type} on this node`;
+  if (facts === undefined) return { what: 'it is not there', remedy: again };
+  if (facts.kind !== 'file') return { what: 'it is no file', remedy: `remove ${path}, and ${again}` };
+  const refused = files.refusal(path, 'read');
+  if (refused !== undefined) return { what: wordsFor(refused), remedy: `chmod 600 ${path}` };
+  // Root passes by permissions, unless it has been left without that capability.
+  if ((facts.mode & 0o444) === 0) {
+    const mode = facts.mode.toString(8).padStart(3, '0');
+    return {
+      what: `its mode is ${mode}, which lets nobody in but a root with all capabilities`,
+      remedy: `chmod 600 ${path}`,
+    };
+  }
+  return files.head(path, 1)?.length === 0 ? { what: 'it is empty', remedy: again } : undefined;
+}
+
 function kubeconfigs(view: NodeView): readonly Finding[] {
   const { files, machine } = view.ports;
   if (machine.uid !== 0) return [];
@@ -160,20 +181,15 @@ function kubeconfigs(view: NodeView): readonly Finding[] {
     list.plugins.flatMap(({ type, raw }) =>
       namedKubeconfigs(raw).flatMap((path): readonly Finding[] => {
         const facts = files.facts(path);
-        const refused = facts === undefined ? 'it is not there' : files.refusal(path, 'read');
-        const isClosed = facts !== undefined && machine.uid === 0 && (facts.mode & 0o444) === 0;
         const subject = `network ${list.name}`;
-        if (refused !== undefined || isClosed) {
-          const why = isClosed ? `its mode is ${facts.mode.toString(8)}` : wordsFor(refused ?? '');
+        const problem = credentialsProblem(view, { path, type });
+        if (problem !== undefined) {
           return [
             found(credentials, {
               ...{ place: { file }, subject },
-              what: `the plugin ${type} cannot read ${path}: ${why}`,
+              what: `the plugin ${type} cannot read ${path}: ${problem.what}`,
               consequence: `${type} cannot ask the API server, and fails.`,
-              remedy:
-                facts === undefined
-                  ? `restart the pod that installs ${type} on this node`
-                  : `chmod 600 ${path}`,
+              remedy: problem.remedy,
             }),
           ];
         }

@@ -43,7 +43,7 @@ export const outOfReachCheck: NodeCheck = {
           what: `${runtime} looks for plugins in ${directories.join(', ')} only, and there is no ${names}`,
           consequence: `No pod that ${runtime} starts can be attached to ${list.name}.`,
           remedy: `install ${names} in ${directories[0]}, or have ${runtime} look there, too (${setting})`,
-          evidence: lacking.map(({ path }) => `${path} is there, for other runtimes`),
+          evidence: lacking.map(({ path }) => `${path} is there`),
         }),
       ];
     });

@@ -1,5 +1,5 @@
 /** Whose a rule is that drops packets, and how to make it let containers through. */
-import type { KernelSession, ListedRule, NftTrace } from '@heddle/netlink';
+import type { KernelSession, ListedRule, NftChain, NftFamily, NftTrace } from '@heddle/netlink';
 
 /** Somebody who keeps rules on nodes. */
 interface Keeper {
@@ -75,7 +75,8 @@ export async function blame(
   link: string,
 ): Promise<Blame> {
   const table = `${step.family} ${step.table}`;
-  const beside = (await nft.chains({ family: step.family, table: step.table })).map(({ name }) => name);
+  const chains = await nft.chains({ family: step.family, table: step.table });
+  const beside = chains.map(({ name }) => name);
   const keeper =
     KEEPERS.find(({ tables, chains }) => tables?.test(table) || chains?.test(step.chain)) ??
     KEEPERS.find(({ chains }) => beside.some((name) => chains?.test(name)));
@@ -86,9 +87,26 @@ export async function blame(
     who: keeper?.name ?? `a rule of table ${table}`,
     where: `chain ${table} ${step.chain}, ${by}`,
     remedy:
-      keeper?.remedy(link) ?? `have chain ${table} ${step.chain} accept what comes from and goes to ${link}`,
+      keeper?.remedy(link) ??
+      acceptance(
+        chains.find(({ name }) => name === step.chain),
+        link,
+      ) ??
+      `have chain ${table} ${step.chain} accept what comes from and goes to ${link}`,
   };
 }
+
+/** Two rules in front of all others; nothing for a chain where one of them cannot be. */
+function acceptance(chain: NftChain | undefined, link: string): string | undefined {
+  if (chain === undefined || (chain.base !== undefined && chain.base.hook !== 'forward')) return undefined;
+  const program = chain.table === 'filter' ? IPTABLES[chain.family] : undefined;
+  return program === undefined
+    ? `nft insert rule ${chain.family} ${chain.table} ${chain.name} iifname ${link} accept, and the same with oifname; add both to the file that this table is made of`
+    : `${program} -I ${chain.name} -i ${link} -j ACCEPT, and the same with -o`;
+}
+
+/** Who makes tables called "filter". */
+const IPTABLES: Partial<Record<NftFamily, string>> = { ip: 'iptables', ip6: 'ip6tables' };
 
 function commentOf(rule: ListedRule | undefined): string {
   return rule?.comment === undefined ? '' : ` ("${rule.comment}")`;

@@ -104,7 +104,7 @@ const outOfReach = networkRule({
         what: `${reader.runtime} looks for plugins in ${reader.directories.join(', ')} only, and there is no ${names}`,
         consequence: `Every pod that ${reader.runtime} attaches to ${nameOf(network)} fails: failed to find plugin "${first.name}".`,
         remedy: `Install ${names} in ${reader.directories[0]}, or have ${reader.runtime} look there, too (${reader.setting}).`,
-        evidence: lacking.map(({ path }) => `${path} is there, for other runtimes`),
+        evidence: lacking.map(({ path }) => `${path} is there`),
       };
     }
   },
