@@ -63,7 +63,9 @@ static int run(char **arguments) {
 }
 
 int main(int count, char **arguments) {
+  /* Errors of the calls say it, as on Node.js: EPIPE, and EFBIG where files may only grow so far. */
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
   open_standard_descriptors();
   if (host_image.context != NULL) return run(arguments);
   if (count != 3) {

@@ -59,7 +59,7 @@ export function formatBackup({ mac, promisc, mtu, allmulti, txQLen }: LinkSettin
  * @throws {CniError} code 5
  */
 export function writeText(directory: string, path: string, text: string): void {
-  const unfinished = `${path}.new`;
+  const unfinished = unfinishedPath(path);
   try {
     mkdirSync(directory, { recursive: true, mode: 0o755 });
     writeFileSync(unfinished, text, { mode: 0o600 });
@@ -70,10 +70,11 @@ export function writeText(directory: string, path: string, text: string): void {
   }
 }
 
-/** Removes a backup, if it is there. @throws {CniError} code 5 */
+/** Removes a backup, and one that a killed ADD was about to write, if they are there. @throws {CniError} code 5 */
 export function removeBackup(path: string): void {
   try {
     rmSync(path, { force: true });
+    rmSync(unfinishedPath(path), { force: true });
   } catch (cause) {
     throw failure('remove', path, cause);
   }
@@ -87,6 +88,10 @@ export function listBackups(directory: string): readonly BackupFile[] {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw failure('read', directory, cause);
   }
+}
+
+function unfinishedPath(path: string): string {
+  return `${path}.new`;
 }
 
 function backupFile(directory: string, name: string): BackupFile | undefined {

@@ -20,6 +20,7 @@ export async function del(call: Call, places: Places): Promise<void> {
     if (container !== undefined && changesLink(settingsOf(config, args['MAC']))) {
       call.warn(`${ifName} stays as it is: there is no backup ${path}`);
     }
+    await teardown.step('remove what a killed ADD was writing', () => removeBackup(path));
     return;
   }
   const original = parseBackup(text);

@@ -1,6 +1,6 @@
 /** The interface is changed, and changed back. */
 import assert from 'node:assert/strict';
-import { rmSync, statSync } from 'node:fs';
+import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { Mac } from '@heddle/netaddr';
@@ -215,6 +215,17 @@ describe('the backup', () => {
     const { exitCode, stderr } = await scene.lab.run({ ...scene.request(ALL), command: 'DEL' });
     assert.deepEqual([exitCode, scene.backup()], [0, undefined]);
     assert.match(stderr, /is no backup/);
+  });
+
+  test('that a killed ADD was writing goes with DEL', async () => {
+    using scene = await TuningScene.create();
+    scene.plant('backups/tuning/dummy_eth0.json.new', '{"mtu"');
+    scene.plant('backups/tuning/heddle/test/dummy_eth0.json.new', '');
+    await scene.lab.del(scene.request({}));
+    assert.deepEqual(
+      readdirSync(scene.dataDir, { recursive: true }).filter((name) => String(name).endsWith('.new')),
+      [],
+    );
   });
 
   test('is kept when something cannot be restored', async () => {
