@@ -78,6 +78,8 @@ export class DoctorLab extends Node {
   /** What the kernel's log says. */
   readonly kernelLog: string[] = [];
   kernelRelease = release();
+  /** The user that looks. */
+  uid = 0;
   /** Moves the doctor's clock. */
   later = 0;
   readonly #pods: LabPod[] = [];
@@ -171,7 +173,7 @@ export class DoctorLab extends Node {
       },
       files: this.files,
       machine: {
-        ...{ kernelRelease: this.kernelRelease, uid: 0 },
+        ...{ kernelRelease: this.kernelRelease, uid: this.uid },
         kernelLog: () => this.kernelLog,
         startTimes: () => [],
       },

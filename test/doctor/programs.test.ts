@@ -158,6 +158,9 @@ esac
     const [first] = await lab.findings();
     assert.equal(first?.id, 'network/not-ready');
     assert.match(first?.what ?? '', /the agent has not come up/);
+    lab.uid = 65_534;
+    const ids = (await lab.findings()).map(({ id }) => id);
+    assert.ok(!ids.includes('network/not-ready'), 'without root a plugin cannot be ready');
   });
 
   test('that is in order, behind an unusable copy of itself, is only warned of', async () => {

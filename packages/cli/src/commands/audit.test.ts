@@ -73,6 +73,9 @@ describe('heddle audit', () => {
     const { exitCode, stderr } = await lab.run(['audit', 'rep']);
     assert.equal(exitCode, 1);
     assert.match(stderr, /^heddle: there is no \S+\/rep\n/);
+    const empty = await lab.run(['audit', '', '--fix']);
+    assert.deepEqual([empty.exitCode, empty.stdout], [2, '']);
+    assert.match(empty.stderr, /audit: a path is empty/);
   });
 
   test('takes what the files do not say', async () => {

@@ -89,6 +89,8 @@ interface Output {
       printRules(cli, flags, { ids, all: AUDIT_RULES, command: 'audit' });
       return undefined;
     }
+    // An unset variable must not become this directory, least of all with --fix.
+    if (paths.includes('')) throw new CommandError(EXIT.USAGE, 'audit: a path is empty');
     const request = await requestOf(cli, flags, paths);
     const { findings, checked } = lookAt(flags.fix === true ? mend(cli, flags, request) : request);
     return printReport(cli, flags, reportOf(cli, flags, findings, checked));

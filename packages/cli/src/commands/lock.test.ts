@@ -114,6 +114,12 @@ describe('heddle lock', () => {
     assert.deepEqual(await ids(made, '--file', 'kept.json'), []);
   });
 
+  test('says when there is nothing to pin', async () => {
+    using made = lab();
+    rmSync(join(made.root, 'net.d/10-podnet.conflist'));
+    assert.match((await made.run(['lock'])).stderr, /no network in .*net\.d: the lock pins nothing/);
+  });
+
   test('writes nothing when a plugin is missing', async () => {
     using made = lab();
     rmSync(join(made.places.pluginDir, 'portmap'));
@@ -137,6 +143,18 @@ describe('heddle verify', () => {
       stdout,
       /^nothing found \(1 file, 3 plugins, 3 features of the kernel of .*heddle\.lock\.json\)\n$/,
     );
+  });
+
+  test('says of another network what brings the old one back', async () => {
+    using made = lab();
+    await made.run(['lock']);
+    made.write('net.d/05-first.conf', { cniVersion: '1.0.0', name: 'first', type: 'bridge' });
+    const { stdout } = await made.run(['verify']);
+    assert.match(stdout, /New Pods are attached to first\.\n +to mend: remove 05-first\.conf;/);
+    rmSync(join(made.root, 'net.d/05-first.conf'));
+    rmSync(join(made.root, 'net.d/10-podnet.conflist'));
+    const gone = await made.run(['verify']);
+    assert.match(gone.stdout, /New Pods get no network.*\n +to mend: put back the file of podnet;/);
   });
 
   const drifts: readonly (readonly [title: string, drift: (made: CliLab) => void, ids: readonly string[]])[] =

@@ -82,6 +82,7 @@ export const lockCommand = defineCommand<LockFlags, []>({
     const taken = await lockOf(cli);
     const lock = flags.sign === undefined ? taken.lock : signLock(taken.lock, readText(cli, flags.sign));
     refuseGaps(taken);
+    if (lock.files.length === 0) warn(cli, `there is no network in ${configDir(cli)}: the lock pins nothing`);
     if (cli.isRoot) await warnOfKernel(cli, lock);
     const text = formatLock(lock);
     if (flags.file === '-') {
@@ -140,8 +141,13 @@ function refuseGaps({ unpinned }: Taken): void {
 }
 
 async function warnOfKernel(cli: Cli, { kernel }: Lock): Promise<void> {
-  for (const feature of kernel) {
-    const problem = await kernelFeatures.problem(feature);
-    if (problem !== undefined) warn(cli, `this kernel cannot do "${feature}": ${problem}`);
+  try {
+    for (const feature of kernel) {
+      const problem = await kernelFeatures.problem(feature);
+      if (problem !== undefined) warn(cli, `this kernel cannot do "${feature}": ${problem}`);
+    }
+  } catch (error) {
+    // Without namespaces, or without /proc, nothing can be tried; the lock says what is needed all the same.
+    warn(cli, `what the kernel can do cannot be tried: ${(error as Error).message}`);
   }
 }

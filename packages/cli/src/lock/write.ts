@@ -1,6 +1,6 @@
 /** Where a lock may be written, and how. */
 import { randomBytes } from 'node:crypto';
-import { readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, realpathSync, renameSync, rmSync, type Stats, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { parseLock } from '@heddle/doctor';
 import type { Cli } from '../command.ts';
@@ -50,14 +50,23 @@ export function writeLock(path: string, text: string): void {
 
 /** Whether nothing is lost when a lock is written there: nothing is there, an empty file or a lock. */
 function isFree(path: string): boolean {
+  const found = factsOf(path);
+  if (found === undefined || (found.isFile() && found.size === 0)) return true;
+  if (!found.isFile()) return false;
   try {
-    const found = statSync(path);
-    if (!found.isFile()) return false;
-    if (found.size === 0) return true;
     parseLock(readFileSync(path, 'utf8'), path);
     return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ENOENT';
+  } catch {
+    return false;
+  }
+}
+
+/** Nothing where it cannot be told, too: to write there fails then, and says why. */
+function factsOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
   }
 }
 

@@ -140,7 +140,9 @@ function absentDaemons(view: NodeView): readonly Finding[] {
 }
 
 async function unready(view: NodeView): Promise<readonly Finding[]> {
-  const { exec, env, places } = view.ports;
+  const { exec, env, places, machine } = view.ports;
+  // A plugin that may do nothing says that it cannot, which is no word on the network.
+  if (machine.uid !== 0) return [];
   const runtime = new Runtime({ path: places.pluginPath, env, exec, cacheDir: places.cacheDir });
   const findings: Finding[] = [];
   for (const { list, path } of view.networks.networks) {

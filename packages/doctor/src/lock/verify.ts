@@ -80,10 +80,24 @@ function networkFindings(lock: Lock, { lock: now }: Taken, { directory }: Verify
         now.network === undefined
           ? `no network is in force; it was ${lock.network}`
           : `the network in force is ${now.network}; it was ${lock.network ?? 'none'}`,
-      consequence: 'New Pods are attached to it, or to nothing.',
-      remedy: `remove the file that sorts first, or put back the one of ${lock.network}; ${AGAIN}`,
+      consequence:
+        now.network === undefined
+          ? 'New Pods get no network: they stay in ContainerCreating.'
+          : `New Pods are attached to ${now.network}.`,
+      remedy: `${networkRemedy(lock.network, now)}; ${AGAIN}`,
     }),
   ];
+}
+
+/** What brings the network back that was in force. */
+function networkRemedy(before: string | undefined, { network, files }: Lock): string {
+  const added = files.find((file) => file.network === network && network !== undefined)?.path;
+  const remove = added === undefined ? undefined : `remove ${added}`;
+  const restore =
+    before === undefined || files.some((file) => file.network === before)
+      ? undefined
+      : `put back the file of ${before}`;
+  return [restore, remove].filter((each) => each !== undefined).join(', or ') || `mend the file of ${before}`;
 }
 
 function fileFindings(
