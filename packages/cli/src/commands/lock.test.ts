@@ -252,7 +252,12 @@ describe('heddle verify', () => {
     assert.deepEqual(await ids(made, '--verify-key', 'other.pub'), ['lock/signature']);
     made.write('heddle.lock.json', made.read('heddle.lock.json').replace('"link veth"', '"link dummy7"'));
     assert.deepEqual(await ids(made, '--verify-key', 'own.pub'), ['lock/signature']);
-    assert.equal((await made.run(['lock', '--sign', 'own.pub'])).exitCode, 1);
+    const wrong = await made.run(['lock', '--sign', 'own.pub']);
+    assert.equal(wrong.exitCode, 1);
+    assert.match(wrong.stderr, /own\.pub: this is not a private key/);
+    made.write('no.pub', 'no key');
+    const none = await made.run(['verify', '--verify-key', 'no.pub']);
+    assert.match(none.stderr, /no\.pub: this is not a public key/);
   });
 
   test('prints SARIF and annotations, and refuses what is no lock', async () => {

@@ -80,7 +80,8 @@ export const lockCommand = defineCommand<LockFlags, []>({
     const path = resolve(cli.cwd, flags.file ?? LOCK_NAME);
     if (flags.file !== '-') refusePlace(cli, path);
     const taken = await lockOf(cli);
-    const lock = flags.sign === undefined ? taken.lock : signLock(taken.lock, readText(cli, flags.sign));
+    const lock =
+      flags.sign === undefined ? taken.lock : signLock(taken.lock, readText(cli, flags.sign), flags.sign);
     refuseGaps(taken);
     if (lock.files.length === 0) warn(cli, `there is no network in ${configDir(cli)}: the lock pins nothing`);
     if (cli.isRoot) await warnOfKernel(cli, lock);

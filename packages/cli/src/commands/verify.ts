@@ -76,6 +76,7 @@ export const verifyCommand = defineCommand<VerifyFlags, []>({
       ...{ lockFile, directory: configDir(cli) },
       features: cli.isRoot ? kernelFeatures : undefined,
       verifyKey: flags.verifyKey === undefined ? undefined : readText(cli, flags.verifyKey),
+      verifyKeyName: flags.verifyKey,
     });
     return printReport(cli, flags, reportOf(cli, flags, findings, `${countsOf(lock)} of ${lockFile}`));
   },

@@ -7,10 +7,11 @@ import { type Lock, type LockSignature, signedBytes } from './lock.ts';
  * The lock with a signature in place of the one that it may have.
  *
  * @param pem a private key
+ * @param name what errors call it
  * @throws {UsageError} when it is no private key of Ed25519
  */
-export function signLock(lock: Lock, pem: string): Lock {
-  const key = ed25519(() => createPrivateKey(pem), 'a private key');
+export function signLock(lock: Lock, pem: string, name = 'the key'): Lock {
+  const key = ed25519(() => createPrivateKey(pem), 'a private key', name);
   const signature: LockSignature = {
     algorithm: 'ed25519',
     key: fingerprint(createPublicKey(key)),
@@ -26,10 +27,11 @@ export type SignatureProblem = 'unsigned' | 'another key' | 'does not fit';
  * Checks a lock's signature.
  *
  * @param pem a public key, or the private one
+ * @param name what errors call it
  * @throws {UsageError} when it is no key of Ed25519
  */
-export function checkSignature(lock: Lock, pem: string): SignatureProblem | undefined {
-  const key = ed25519(() => createPublicKey(pem), 'a public key');
+export function checkSignature(lock: Lock, pem: string, name = 'the key'): SignatureProblem | undefined {
+  const key = ed25519(() => createPublicKey(pem), 'a public key', name);
   const { signature } = lock;
   if (signature === undefined) return 'unsigned';
   if (signature.key !== fingerprint(key)) return 'another key';
@@ -37,15 +39,15 @@ export function checkSignature(lock: Lock, pem: string): SignatureProblem | unde
   return fits ? undefined : 'does not fit';
 }
 
-function ed25519(read: () => KeyObject, what: string): KeyObject {
+function ed25519(read: () => KeyObject, what: string, name: string): KeyObject {
   let key: KeyObject;
   try {
     key = read();
   } catch (error) {
-    throw new UsageError(`this is not ${what} in PEM`, { cause: error, hint: HINT });
+    throw new UsageError(`${name}: this is not ${what} in PEM`, { cause: error, hint: HINT });
   }
   if (key.asymmetricKeyType === 'ed25519') return key;
-  throw new UsageError(`this is a key of ${key.asymmetricKeyType}, not of ed25519`, { hint: HINT });
+  throw new UsageError(`${name}: this is a key of ${key.asymmetricKeyType}, not of ed25519`, { hint: HINT });
 }
 
 const HINT =

@@ -29,6 +29,8 @@ export interface VerifyOptions {
   readonly features?: Features | undefined;
   /** The key that must have signed the lock, in PEM. */
   readonly verifyKey?: string | undefined;
+  /** What errors call that key: its file. */
+  readonly verifyKeyName?: string | undefined;
 }
 
 /**
@@ -53,9 +55,12 @@ export async function verifyLock(
 
 const AGAIN = 'if the change is meant, take the lock anew with `heddle lock`';
 
-function signatureFindings(lock: Lock, { lockFile, verifyKey }: VerifyOptions): readonly Finding[] {
+function signatureFindings(
+  lock: Lock,
+  { lockFile, verifyKey, verifyKeyName }: VerifyOptions,
+): readonly Finding[] {
   if (verifyKey === undefined) return [];
-  const problem = checkSignature(lock, verifyKey);
+  const problem = checkSignature(lock, verifyKey, verifyKeyName);
   if (problem === undefined) return [];
   const what = {
     unsigned: 'the lock is not signed',
