@@ -34,14 +34,14 @@ for (const place of PLACES) {
       const prevResult = await scene.lab.add({ config, container, prevResult: before });
       assert.deepEqual(
         prevResult.interfaces?.map(({ name }) => name),
-        ['eth0'],
+        [MASTER, 'eth0'],
       );
       assert.deepEqual(
         addressesIn(container),
         DUAL.ips.map(({ address }) => address),
       );
       if (cniVersion !== '0.3.0') {
-        const told = { ...prevResult, cniVersion, ips: before.ips.map((ip) => ({ ...ip, interface: 0 })) };
+        const told = { ...prevResult, cniVersion, ips: before.ips.map((ip) => ({ ...ip, interface: 1 })) };
         await scene.lab.check({ config, container, prevResult: told });
       }
       await scene.lab.del({ config, container });

@@ -1,7 +1,7 @@
 /** The same inputs for the reference's plugin and ours, and attachments of one under the verbs of the other. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CNI_VERSIONS, PluginError } from '@heddle/cni';
+import { CNI_VERSIONS, PluginError, type Result } from '@heddle/cni';
 import type { Container, LabConfig, LabRequest } from '../../testing/index.ts';
 import { ReferencePlugins } from '../../testing/index.ts';
 import { type Place, STATIC, StackedScene, type Subject } from './scene.ts';
@@ -112,9 +112,24 @@ async function compare(
     const request = requestOf(scene, container, more, args);
     const call = { ...request, command: 'ADD' } as const;
     const stdout = isOurs ? (await scene.lab.run(call)).stdout : reference.run(scene.lab.host, call);
-    states.push(stateOf(container, JSON.parse(stdout)));
+    const result = JSON.parse(stdout);
+    states.push(stateOf(container, isOurs ? result : behindPrevious(request.prevResult, result)));
   }
   assert.deepEqual(states[1], states[0]);
+}
+
+/** The reference forgets the interfaces of a previous result; ours has them before its own. */
+function behindPrevious(previous: LabRequest['prevResult'], result: Result): Result {
+  const before = (previous as Partial<Result> | undefined)?.interfaces ?? [];
+  if (before.length === 0) return result;
+  const { interfaces = [], ips = [] } = result;
+  return {
+    ...result,
+    interfaces: [...before, ...interfaces],
+    ips: ips.map((ip) =>
+      ip.interface === undefined ? ip : { ...ip, interface: ip.interface + before.length },
+    ),
+  };
 }
 
 /** What an ADD made, without what is random. */
