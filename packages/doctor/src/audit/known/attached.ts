@@ -1,47 +1,36 @@
 /** Plugins for more than one network, for hardware, and those that are appended to the chains of others. */
 import { type KnownPlugin, members } from './known-plugin.ts';
 
+/** The shim hands the same configuration to the daemon. */
+const MULTUS = {
+  isCluster: true,
+  capabilities: [
+    'portMappings',
+    'bandwidth',
+    'ips',
+    'mac',
+    'infinibandGUID',
+    'deviceID',
+    'cni.cncf.io/nad-name',
+  ],
+  members: members({
+    text: 'confDir cniDir binDir clusterNetwork kubeconfig logFile logLevel readinessindicatorfile globalNamespaces multusNamespace auxiliaryCNIChainName daemonSocketDir socketDir defaultnetworkfile multusConfigFile multusAutoconfigDir multusMasterCNI multusConfigPath cniConfigDir chrootDir',
+    list: 'delegates defaultNetworks systemNamespaces',
+    flag: 'logToStderr namespaceIsolation retryDeleteOnError forceCNIVersion',
+    object: 'logOptions perNodeCertificate',
+    number: 'defaultnetworkwaitseconds',
+  }),
+} as const satisfies Partial<KnownPlugin>;
+
 /** Plugins that stand beside or behind the network of a cluster. */
 export const ATTACHED_PLUGINS: readonly KnownPlugin[] = [
   {
     ...{ type: 'multus', vendor: 'Multus', role: 'main', addresses: 'own' },
-    isCluster: true,
-    capabilities: [
-      'portMappings',
-      'bandwidth',
-      'ips',
-      'mac',
-      'infinibandGUID',
-      'deviceID',
-      'cni.cncf.io/nad-name',
-    ],
-    members: members({
-      text: 'confDir cniDir binDir clusterNetwork kubeconfig logFile logLevel readinessindicatorfile globalNamespaces multusNamespace auxiliaryCNIChainName daemonSocketDir socketDir defaultnetworkfile multusConfigFile multusAutoconfigDir multusMasterCNI multusConfigPath cniConfigDir chrootDir',
-      list: 'delegates defaultNetworks systemNamespaces',
-      flag: 'logToStderr namespaceIsolation retryDeleteOnError forceCNIVersion',
-      object: 'logOptions perNodeCertificate',
-      number: 'defaultnetworkwaitseconds',
-    }),
+    ...MULTUS,
   },
   {
     ...{ type: 'multus-shim', vendor: 'Multus', role: 'main', addresses: 'own' },
-    isCluster: true,
-    capabilities: [
-      'portMappings',
-      'bandwidth',
-      'ips',
-      'mac',
-      'infinibandGUID',
-      'deviceID',
-      'cni.cncf.io/nad-name',
-    ],
-    members: members({
-      text: 'confDir cniDir binDir clusterNetwork kubeconfig logFile logLevel readinessindicatorfile globalNamespaces multusNamespace auxiliaryCNIChainName daemonSocketDir socketDir defaultnetworkfile multusConfigFile multusAutoconfigDir multusMasterCNI multusConfigPath cniConfigDir chrootDir',
-      list: 'delegates defaultNetworks systemNamespaces',
-      flag: 'logToStderr namespaceIsolation retryDeleteOnError forceCNIVersion',
-      object: 'logOptions perNodeCertificate',
-      number: 'defaultnetworkwaitseconds',
-    }),
+    ...MULTUS,
   },
   {
     ...{ type: 'whereabouts', vendor: 'Whereabouts', role: 'ipam', addresses: 'own' },
