@@ -88,3 +88,18 @@ function silencesOf({ cwd, places }: Cli, { silence: named }: FindingFlags) {
     );
   }
 }
+
+/** What a report is in JSON, for the help of commands that print one. */
+export const FINDINGS_JSON = `  findings: {
+    id: string; // the rule
+    severity: 'error' | 'warning' | 'note';
+    place?: { file: string; line?: number; column?: number; excerpt?: string };
+    subject?: string;
+    what: string;
+    consequence: string;
+    remedy: string;
+    evidence?: string[];
+    fix?: object;
+  }[];
+  silenced: { finding: object; reason: string }[];
+  checked: string;`;

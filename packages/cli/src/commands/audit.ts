@@ -16,7 +16,7 @@ import { AUDIT_FLAGS, type AuditFlags } from '../audit/flags.ts';
 import { readHostFacts } from '../audit/host-facts.ts';
 import { readInstalled } from '../audit/installed-plugins.ts';
 import { pluginDirectories, pluginReaders } from '../audit/plugin-directories.ts';
-import { formatOf, printReport, reportOf } from '../audit/print-findings.ts';
+import { FINDINGS_JSON, formatOf, printReport, reportOf } from '../audit/print-findings.ts';
 import { printRules } from '../audit/rule-list.ts';
 import { type Cli, defineCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
@@ -58,19 +58,7 @@ export const auditCommand = defineCommand<AuditFlags, string[]>({
   ],
   usage: '[dir | file]... [flag]... | rules [id]...',
   json: `interface Output {
-  findings: {
-    id: string; // the rule
-    severity: 'error' | 'warning' | 'note';
-    place?: { file: string; line?: number; column?: number; excerpt?: string };
-    subject?: string;
-    what: string;
-    consequence: string;
-    remedy: string;
-    evidence?: string[];
-    fix?: object;
-  }[];
-  silenced: { finding: object; reason: string }[];
-  checked: string;
+${FINDINGS_JSON}
 }
 // rules
 interface Output {

@@ -11,7 +11,7 @@ import {
 } from '@heddle/doctor';
 import { Addr } from '@heddle/netaddr';
 import { FINDING_FLAGS, type FindingFlags } from '../audit/flags.ts';
-import { formatOf, printReport, reportOf } from '../audit/print-findings.ts';
+import { FINDINGS_JSON, formatOf, printReport, reportOf } from '../audit/print-findings.ts';
 import { printRules } from '../audit/rule-list.ts';
 import { type Cli, defineCommand } from '../command.ts';
 import { logLines } from '../doctor/log-lines.ts';
@@ -67,19 +67,7 @@ export const doctorCommand = defineCommand<DoctorFlags, string[]>({
   ],
   usage: '[flag]... [container] | logs <file> | rules [id]...',
   json: `interface Output {
-  findings: {
-    id: string; // the rule
-    severity: 'error' | 'warning' | 'note';
-    place?: { file: string; line?: number; column?: number; excerpt?: string };
-    subject?: string;
-    what: string;
-    consequence: string;
-    remedy: string;
-    evidence?: string[];
-    fix?: object;
-  }[];
-  silenced: { finding: object; reason: string }[];
-  checked: string;
+${FINDINGS_JSON}
   walks: {
     attachment: string;
     family: 4 | 6;
