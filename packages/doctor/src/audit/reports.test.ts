@@ -275,6 +275,28 @@ describe('the configuration of the report', () => {
     }
   });
 
+  test('many networks with one subnet are one finding, with all of them', () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 120 }, (_, index) => [
+        `${index}.conflist`,
+        { ...list({ ...BRIDGE, bridge: `br${index}` }), name: `n${index}` },
+      ]),
+    );
+    const found = findingsIn({ files }).filter(({ id }) => id === 'overlap/networks');
+    assert.deepEqual(
+      found.map(({ what, evidence }) => [what, evidence?.length]),
+      [['120 networks share addresses of 192.0.2.0/24', 120]],
+    );
+    const apart = {
+      ...files,
+      'z.conflist': { ...list({ ...BRIDGE, ipam: { ...SUBNET, subnet: '192.0.3.0/24' } }), name: 'z' },
+    };
+    assert.doesNotMatch(
+      String(findingsIn({ files: apart }).find(({ id }) => id === 'overlap/networks')?.evidence),
+      /z\.conflist/,
+    );
+  });
+
   test('podman-container-tools/podman#9041: a file that vanishes is passed over', () => {
     const files = memoryFiles({
       'a.conflist': list(BRIDGE),

@@ -1,6 +1,7 @@
 /** Addresses that somebody else has, too. */
-import { Addr, Prefix } from '@heddle/netaddr';
+import { Prefix } from '@heddle/netaddr';
 import { type AuditRule, networkRule, subjectRule } from '../audit-rule.ts';
+import { collidingGroups } from '../model/colliding.ts';
 import { nameOf } from '../model/network.ts';
 import {
   boundsOf,
@@ -8,7 +9,6 @@ import {
   capacityOf,
   gatewayOf,
   isRouted,
-  masterOf,
   memberPath,
   type Range,
   rangesOf,
@@ -23,29 +23,39 @@ const networks = subjectRule({
   explains:
     'Each network keeps reservations of its own, so two that share addresses give one out twice; and the host can route a subnet to one bridge only. Networks of layer 2 on different links may share a subnet, and such on one link may share it when their ranges are parted.',
   *check({ networks: all }) {
-    const ranges = all
-      .flatMap((network) => rangesOf(network))
-      .toSorted((a, b) => Addr.compare(a.subnet.network, b.subnet.network));
-    let open: readonly Range[] = [];
-    for (const range of ranges) {
-      open = open.filter(({ subnet }) => subnet.overlaps(range.subnet));
-      for (const other of open) {
-        if (!collide(other, range)) continue;
-        const [earlier, later] =
-          all.indexOf(other.network) <= all.indexOf(range.network) ? [other, range] : [range, other];
-        yield {
-          place: later.part.document.place(memberPath(later, 'subnet')),
-          what: `${later.subnet.masked()} of ${nameOf(later.network)} overlaps ${earlier.subnet.masked()} of ${nameOf(earlier.network)} (${earlier.network.file.path})`,
-          consequence: isRouted(later.part)
-            ? 'The host routes the shared addresses to one of the two; containers of the other are not reachable.'
-            : 'One address is given to two containers.',
-          remedy: 'Give one of them another subnet, or part their ranges.',
-        };
-      }
-      open = [...open, range];
+    for (const group of collidingGroups(all)) {
+      const [earliest, next] = group;
+      if (earliest === undefined || next === undefined) continue;
+      const owners = new Set(group.map(({ network }) => network));
+      yield {
+        place: placeOf(next),
+        what:
+          group.length === 2
+            ? `${next.subnet.masked()} of ${nameOf(next.network)} overlaps ${earliest.subnet.masked()} of ${nameOf(earliest.network)} (${earliest.network.file.path})`
+            : `${owners.size} networks share addresses of ${widest(group)}`,
+        consequence: group.some(({ part }) => isRouted(part))
+          ? 'The host routes the shared addresses to one of them; containers of the others are not reachable.'
+          : 'One address is given to several containers.',
+        remedy: 'Give each a subnet of its own, or part their ranges.',
+        ...(group.length > 2 && { evidence: group.map(lineOf) }),
+      };
     }
   },
 });
+
+function placeOf(range: Range) {
+  return range.part.document.place(memberPath(range, 'subnet'));
+}
+
+function widest(group: readonly Range[]): string {
+  const [first] = group.toSorted((a, b) => a.subnet.bits - b.subnet.bits);
+  return `${first?.subnet.masked()}`;
+}
+
+function lineOf(range: Range): string {
+  const { file, line } = placeOf(range);
+  return `${file}:${line}: ${range.subnet.masked()} of ${nameOf(range.network)}`;
+}
 
 const services = networkRule({
   id: 'overlap/services',
@@ -186,19 +196,3 @@ export const OVERLAP_RULES: readonly AuditRule[] = [
   hostAddresses,
   hostRoutes,
 ];
-
-/** Whether two ranges of different networks get into each other's way. */
-function collide(a: Range, b: Range): boolean {
-  // Two files with one name are told of as such.
-  if (a.network === b.network || (a.network.name !== undefined && a.network.name === b.network.name))
-    return false;
-  const [first, second] = [boundsOf(a), boundsOf(b)];
-  const share = first !== undefined && second !== undefined && first.overlaps(second);
-  const [left, right] = [bridgeOf(a.part), bridgeOf(b.part)];
-  if (isRouted(a.part) && isRouted(b.part)) return left !== undefined && left === right ? share : true;
-  if (left !== undefined && left === right) return share;
-  const [above, beside] = [masterOf(a.part), masterOf(b.part)];
-  const isOneLink =
-    above !== undefined && above === beside && a.part.type === b.part.type && a.part.type !== 'vlan';
-  return isOneLink && share;
-}
