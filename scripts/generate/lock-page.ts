@@ -47,7 +47,8 @@ const CONTENT = `## What is in a lock
 - \`files\`: every configuration of the directory, broken ones too, and those in the folder that is named for a network. Paths are
   below the directory (\`NETCONFPATH\`, else \`/etc/cni/net.d\`).
 - \`plugins\`: the program behind each type that a network names, the one that gives addresses and the delegates of flannel and
-  Multus among them, as it is found in \`CNI_PATH\` (else \`/opt/cni/bin\`). The digest is of what a link leads to.
+  Multus among them, as it is found in \`CNI_PATH\` (else in \`/opt/cni/bin\`, and where the runtimes of the
+  node are told to look). The digest is of what a link leads to.
 - \`kernel\`: what the plugins that are known here need. Each is tried in a network namespace that is thrown away, when the lock is
   made and when it is verified. That needs root.
 

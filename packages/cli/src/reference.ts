@@ -35,8 +35,8 @@ const EVERYWHERE = `## Everywhere
   [errors.md](errors.md). \`--debug\` adds the stack.
 - NETNS is a path, or a bare name, which stands for \`/run/netns/NAME\` as with \`ip netns\`.
 - These variables are read: \`NETCONFPATH\` (the directory of networks, default \`/etc/cni/net.d\`), \`CNI_PATH\` (the plugin directories,
-  separated by \`:\`, default \`/opt/cni/bin\`), \`CNI_ARGS\` (\`KEY=value;…\`), \`CAP_ARGS\` (capability arguments, a JSON object),
-  \`CNI_IFNAME\` (default \`eth0\`).`;
+  separated by \`:\`, default \`/opt/cni/bin\` and where the runtimes of this node are told to look), \`CNI_ARGS\` (\`KEY=value;…\`),
+  \`CAP_ARGS\` (capability arguments, a JSON object), \`CNI_IFNAME\` (default \`eth0\`).`;
 
 const CNITOOL = `## In place of cnitool
 

@@ -20,7 +20,7 @@ export interface TextSink {
 export interface Places {
   /** Network configurations, unless NETCONFPATH says otherwise. */
   readonly configDir: string;
-  /** Plugins, unless CNI_PATH says otherwise. */
+  /** Where plugins usually are; see `pluginDirectories`. */
   readonly pluginDir: string;
   /** Where runtimes look for plugins besides, by their own defaults. */
   readonly otherPluginDirs: readonly string[];
@@ -40,7 +40,7 @@ export interface Places {
   readonly programDirs: readonly string[];
   /** The file that runs this command, for a link to it; `undefined` when nothing can be linked to. */
   readonly command: string | undefined;
-  /** Where container runtimes may be told of other directories for plugins and networks. */
+  /** Files, and directories of files, in which container runtimes may be told of other directories for plugins and networks. */
   readonly runtimeConfigs: readonly string[];
 }
 
@@ -81,7 +81,10 @@ export const DEFAULT_PLACES: Omit<Places, 'programDirs' | 'command'> = {
   silenceFile: '/etc/heddle/silence.jsonc',
   runtimeConfigs: [
     '/etc/containerd/config.toml',
+    '/etc/crio/crio.conf',
+    '/etc/crio/crio.conf.d',
     '/usr/share/containers/containers.conf',
     '/etc/containers/containers.conf',
+    '/etc/containers/containers.conf.d',
   ],
 };

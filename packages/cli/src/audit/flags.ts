@@ -1,43 +1,9 @@
-/** The flags of commands that report findings, and of `heddle audit`. */
-import { RUNTIME_NAMES, type RuntimeName, SEVERITIES, type Severity } from '@heddle/doctor';
-import { Addr, Prefix } from '@heddle/netaddr';
-import type { CommonFlags } from '../command.ts';
-
-/** How findings are printed. */
-export type FindingFormat = 'text' | 'json' | 'sarif' | 'github';
-
-/** The flags of every command that reports findings. */
-export interface FindingFlags extends CommonFlags {
-  readonly format?: FindingFormat | undefined;
-  readonly failOn?: Severity | undefined;
-  readonly silence?: string | undefined;
-}
-
-/** How those flags are declared. */
-export const FINDING_FLAGS = {
-  format: {
-    kind: 'enum',
-    values: ['text', 'json', 'sarif', 'github'],
-    brief: 'how to print findings: text, json, sarif (2.1.0), github (annotations)',
-    optional: true,
-  },
-  failOn: {
-    kind: 'enum',
-    values: SEVERITIES,
-    brief: 'the mildest that the exit code tells: error, warning (default), note',
-    placeholder: 'severity',
-    optional: true,
-  },
-  silence: {
-    kind: 'parsed',
-    parse: String,
-    brief: 'the file of findings not to tell of (default /etc/heddle/silence.jsonc, where there is one)',
-    placeholder: 'file',
-    optional: true,
-  },
-} as const;
-
 /** The flags of `heddle audit`. */
+import { RUNTIME_NAMES, type RuntimeName } from '@heddle/doctor';
+import { Addr, Prefix } from '@heddle/netaddr';
+import { FINDING_FLAGS, type FindingFlags } from '../findings/flags.ts';
+
+/** See the file's comment. */
 export interface AuditFlags extends FindingFlags {
   readonly fix?: boolean | undefined;
   readonly dryRun?: boolean | undefined;

@@ -43,7 +43,7 @@ export const ATTACHMENT_PARAMETERS = {
 /** What all of them say about the environment. */
 export const ENVIRONMENT_NOTE =
   'The environment says the rest, as for cnitool: NETCONFPATH (directory of networks, default /etc/cni/net.d), CNI_PATH ' +
-  '(plugin directories, default /opt/cni/bin), CNI_ARGS (KEY=value;…), CAP_ARGS (capability arguments, a JSON object), ' +
+  '(plugin directories, default /opt/cni/bin and where the runtimes of this node are told to look), CNI_ARGS (KEY=value;…), CAP_ARGS (capability arguments, a JSON object), ' +
   'CNI_IFNAME.';
 
 /** What `--json` prints where there is nothing to say but which attachment it was. */

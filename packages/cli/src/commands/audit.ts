@@ -15,13 +15,13 @@ import {
 import { AUDIT_FLAGS, type AuditFlags } from '../audit/flags.ts';
 import { readHostFacts } from '../audit/host-facts.ts';
 import { readInstalled } from '../audit/installed-plugins.ts';
-import { pluginDirectories, pluginReaders } from '../audit/plugin-directories.ts';
-import { FINDINGS_JSON, formatOf, printReport, reportOf } from '../audit/print-findings.ts';
-import { printRules } from '../audit/rule-list.ts';
 import { type Cli, defineCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
+import { FINDINGS_JSON, formatOf, printReport, reportOf } from '../findings/print.ts';
+import { printRules } from '../findings/rule-list.ts';
 import { CommandError } from '../output/report-error.ts';
 import { configDir } from '../request/environment.ts';
+import { pluginDirectories, pluginReaders } from '../request/plugin-directories.ts';
 
 /** `heddle audit`. */
 export const auditCommand = defineCommand<AuditFlags, string[]>({

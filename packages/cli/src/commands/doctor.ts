@@ -10,14 +10,14 @@ import {
   readLog,
 } from '@heddle/doctor';
 import { Addr } from '@heddle/netaddr';
-import { FINDING_FLAGS, type FindingFlags } from '../audit/flags.ts';
-import { FINDINGS_JSON, formatOf, printReport, reportOf } from '../audit/print-findings.ts';
-import { printRules } from '../audit/rule-list.ts';
 import { type Cli, defineCommand } from '../command.ts';
 import { logLines } from '../doctor/log-lines.ts';
 import { nodePorts } from '../doctor/node-ports.ts';
 import { freedText, walksText } from '../doctor/text.ts';
 import { EXIT } from '../exit-codes.ts';
+import { FINDING_FLAGS, type FindingFlags } from '../findings/flags.ts';
+import { FINDINGS_JSON, formatOf, printReport, reportOf } from '../findings/print.ts';
+import { printRules } from '../findings/rule-list.ts';
 import { INVENTORY_FLAGS, type InventoryFlags } from '../inventory/collect.ts';
 import { CommandError } from '../output/report-error.ts';
 import { warn } from '../request/runtime.ts';

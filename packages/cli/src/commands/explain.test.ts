@@ -48,6 +48,17 @@ async function explained(made: CliLab, ...args: readonly string[]): Promise<Expl
 }
 
 describe('heddle explain', () => {
+  test('looks for plugins where the runtime is told to', async () => {
+    using made = lab();
+    made.write('config.toml', 'bin_dir = "/of/containerd"\n');
+    made.write('containers.conf', 'cni_plugin_dirs = ["/of/podman"]\n');
+    const pathFor = async (against: string) =>
+      (await explained(made, 'podnet', '--against', against)).network?.env['CNI_PATH'];
+    assert.equal(await pathFor('podman'), '/of/podman');
+    assert.equal(await pathFor('kubelet'), '/of/containerd');
+    assert.equal(await pathFor('crio'), made.places.pluginDir);
+  });
+
   test('shows the file, the environment, and each plugin with its program and input', async () => {
     using made = lab();
     const { exitCode, stdout, stderr } = await made.run(['explain', 'podnet', '--netns', '/run/netns/blue']);

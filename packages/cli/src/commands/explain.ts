@@ -5,7 +5,6 @@ import {
   inOrder,
   nodeFiles,
   type Plan,
-  PROFILES,
   planAdd,
   RULES,
   renderText,
@@ -19,7 +18,8 @@ import { planText } from '../explain/plan-text.ts';
 import { explanationText, summaryText } from '../explain/text.ts';
 import { emit } from '../output/emit.ts';
 import { CommandError } from '../output/report-error.ts';
-import { capabilityArgsOf, cniArgsOf, configDir, pluginPath } from '../request/environment.ts';
+import { capabilityArgsOf, cniArgsOf, configDir } from '../request/environment.ts';
+import { directoriesOf } from '../request/plugin-directories.ts';
 import { containerIdOf, netnsPath } from '../request/sandbox.ts';
 
 /** `heddle explain`. */
@@ -88,7 +88,13 @@ async function planOf(cli: Cli, explanation: Explanation, flags: ExplainFlags): 
   const { CNI_CONTAINERID, CNI_NETNS, CNI_IFNAME, CNI_ARGS } = network.env;
   using host = cli.openHost();
   return await planAdd({
-    ...{ host, cacheDir, list: network.list, path: directoriesOf(cli, flags), env: cli.env },
+    ...{
+      host,
+      cacheDir,
+      list: network.list,
+      path: directoriesOf(cli, flags.against ?? 'heddle'),
+      env: cli.env,
+    },
     attachment: {
       containerID: real(CNI_CONTAINERID),
       netns: planNetns(real(CNI_NETNS)),
@@ -105,11 +111,6 @@ async function planOf(cli: Cli, explanation: Explanation, flags: ExplainFlags): 
   });
 }
 
-/** CNI_PATH, else where the runtime looks by itself. */
-function directoriesOf(cli: Cli, { against = 'heddle' }: ExplainFlags): readonly string[] {
-  return cli.env['CNI_PATH'] || against !== 'podman' ? pluginPath(cli) : PROFILES.podman.path;
-}
-
 /** The namespace of a process has a path that nobody can make. */
 function planNetns(path: string): string {
   return /^(\/var)?\/run\//.test(path) ? path : '/run/netns/heddle-plan';
@@ -122,7 +123,7 @@ async function explainNode(cli: Cli, flags: ExplainFlags, network: string | unde
   const args = flags.args ?? cniArgsOf(cli);
   return await explain({
     ...{ directory: configDir(cli), against, network, files: nodeFiles },
-    programs: systemPrograms({ directories: directoriesOf(cli, flags), env }),
+    programs: systemPrograms({ directories: directoriesOf(cli, against), env }),
     cacheDir: flags.cacheDir ?? (against === 'heddle' ? places.cacheDir : undefined),
     pod: {
       containerID: flags.containerId ?? (netns === undefined ? undefined : containerIdOf(netns)),

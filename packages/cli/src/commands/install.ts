@@ -4,13 +4,14 @@ import { type Cli, defineCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { applySteps } from '../install/apply.ts';
 import { FIRST_NETWORK, FIRST_NETWORK_FILE } from '../install/first-network.ts';
-import { otherDirectories } from '../install/other-directories.ts';
 import { installLock } from '../install/own-files.ts';
 import { type Plan, PROGRAM, planInstall } from '../install/plan.ts';
 import { stepsJson, stepsText } from '../install/report.ts';
 import { type InstallFlags, networkDir, situationOf } from '../install/situation.ts';
 import { emit } from '../output/emit.ts';
-import { configDir, pluginPath } from '../request/environment.ts';
+import { configDir } from '../request/environment.ts';
+import { pluginDirectories } from '../request/plugin-directories.ts';
+import { otherDirectories } from '../request/runtime-configs.ts';
 
 /** `heddle install`. */
 export const installCommand = defineCommand<InstallFlags, []>({
@@ -134,7 +135,7 @@ function nextStep(cli: Cli, { steps }: Plan, flags: InstallFlags): string {
   if (!isThere) return '';
   const directory = resolve(cli.cwd, flags.dir ?? cli.places.pluginDir);
   const variables = [
-    ...(pluginPath(cli).includes(directory) ? [] : [`CNI_PATH=${directory} `]),
+    ...(pluginDirectories(cli).includes(directory) ? [] : [`CNI_PATH=${directory} `]),
     ...(networkDir(cli, flags) === resolve(cli.cwd, configDir(cli))
       ? []
       : [`NETCONFPATH=${networkDir(cli, flags)} `]),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { chmodSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { CliLab } from '../testing/cli-lab.ts';
@@ -30,6 +30,16 @@ async function ids(made: CliLab, ...args: readonly string[]): Promise<readonly s
 }
 
 describe('heddle lock', () => {
+  test('pins plugins where the runtimes of the node find them', async () => {
+    using made = lab();
+    mkdirSync(`${made.root}/own`);
+    renameSync(join(made.places.pluginDir, 'portmap'), `${made.root}/own/portmap`);
+    made.write('config.toml', `bin_dir = "${made.root}/own"\n`);
+    assert.equal((await made.run(['lock'])).exitCode, 0);
+    assert.ok(made.read('heddle.lock.json').includes(`"path": "${made.root}/own/portmap"`));
+    assert.deepEqual(await ids(made), []);
+  });
+
   test('writes the same text for the same node', async () => {
     using made = lab();
     const { exitCode, stdout, stderr } = await made.run(['lock']);

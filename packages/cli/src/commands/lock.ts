@@ -15,7 +15,8 @@ import { EXIT } from '../exit-codes.ts';
 import { refusePlace, writeLock } from '../lock/write.ts';
 import { emit } from '../output/emit.ts';
 import { CommandError } from '../output/report-error.ts';
-import { configDir, pluginPath } from '../request/environment.ts';
+import { configDir } from '../request/environment.ts';
+import { pluginDirectories } from '../request/plugin-directories.ts';
 import { warn } from '../request/runtime.ts';
 
 /** The usual name of a lock. */
@@ -103,7 +104,7 @@ export const lockCommand = defineCommand<LockFlags, []>({
 
 /** This node, as a lock has it. */
 export async function lockOf(cli: Cli): Promise<Taken> {
-  const programs = systemPrograms({ directories: pluginPath(cli), env: cli.env });
+  const programs = systemPrograms({ directories: pluginDirectories(cli), env: cli.env });
   return await takeLock({ directory: configDir(cli), files: nodeFiles, programs });
 }
 

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { kernelFeatures, parseLock, verifyLock } from '@heddle/doctor';
-import { FINDING_FLAGS, type FindingFlags } from '../audit/flags.ts';
-import { printReport, reportOf } from '../audit/print-findings.ts';
 import { defineCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
+import { FINDING_FLAGS, type FindingFlags } from '../findings/flags.ts';
+import { printReport, reportOf } from '../findings/print.ts';
 import { configDir } from '../request/environment.ts';
 import { warn } from '../request/runtime.ts';
 import { countsOf, LOCK_NAME, lockOf, readText } from './lock.ts';

@@ -2,8 +2,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { systemExec } from '@heddle/cni/runtime';
 import { type NodePorts, systemFiles, systemMachine } from '@heddle/doctor';
-import { pluginDirectories, pluginReaders } from '../audit/plugin-directories.ts';
 import { configDir } from '../request/environment.ts';
+import { pluginDirectories, pluginReaders } from '../request/plugin-directories.ts';
 import type { Surroundings } from '../surroundings.ts';
 
 /** @param cacheDir the runtime's cache, where it is not the usual one */

@@ -1,6 +1,6 @@
 /**
- * What the environment says about a call, with cnitool's variables and meanings: NETCONFPATH, CNI_PATH,
- * CAP_ARGS, CNI_ARGS, CNI_IFNAME.
+ * What the environment says about a call, with cnitool's variables and meanings: NETCONFPATH, CAP_ARGS, CNI_ARGS,
+ * CNI_IFNAME. See `pluginDirectories` for CNI_PATH.
  */
 import {
   type CniArgs,
@@ -17,11 +17,6 @@ type Source = Pick<Surroundings, 'env' | 'places'>;
 /** The directory of network configurations: NETCONFPATH. */
 export function configDir({ env, places }: Source): string {
   return env['NETCONFPATH'] || places.configDir;
-}
-
-/** The directories of plugins: CNI_PATH. */
-export function pluginPath({ env, places }: Source): readonly string[] {
-  return (env['CNI_PATH'] || places.pluginDir).split(':').filter((directory) => directory !== '');
 }
 
 /** The interface's name: the flag, else CNI_IFNAME, else `eth0`. */

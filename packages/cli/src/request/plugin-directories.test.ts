@@ -3,8 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { Viewpoint } from '@heddle/doctor';
 import { DEFAULT_PLACES } from '../surroundings.ts';
-import { pluginDirectories, pluginReaders } from './plugin-directories.ts';
+import { directoriesOf, pluginDirectories, pluginReaders } from './plugin-directories.ts';
 
 test('plugins are looked for where runtimes of the node would', () => {
   const directory = mkdtempSync(join(tmpdir(), 'heddle-bin-'));
@@ -16,7 +17,7 @@ test('plugins are looked for where runtimes of the node would', () => {
       command: undefined,
       pluginDir: at('usual'),
       otherPluginDirs: [at('debian')],
-      runtimeConfigs: [at('config.toml')],
+      runtimeConfigs: ['config.toml', 'crio.conf', 'crio.conf.d', 'containers.conf'].map(at),
     };
     const look = (env = {}) => pluginDirectories({ env, places });
     assert.deepEqual(look(), [at('usual'), at('debian')], 'nothing is in the usual directory');
@@ -37,6 +38,30 @@ test('plugins are looked for where runtimes of the node would', () => {
     assert.deepEqual(readers('imports = ["/etc/containerd/conf.d/*.toml"]\n'), [], 'who knows');
     assert.deepEqual(readers('disabled_plugins = ["cri"]\n'), [], 'it serves no pods');
     assert.deepEqual(readers('bin_dir = "/own"\n', { CNI_PATH: '/a' }), []);
+    rmSync(at('config.toml'));
+    writeFileSync(at('crio.conf'), '[crio.network]\n# plugin_dirs = ["/x"]\n');
+    const crio = () => pluginReaders({ env: {}, places });
+    assert.deepEqual(crio(), [
+      { runtime: 'CRI-O', directories: [at('usual')], setting: `plugin_dirs in ${at('crio.conf')}` },
+    ]);
+    mkdirSync(at('crio.conf.d'));
+    writeFileSync(
+      at('crio.conf.d/10-a.conf'),
+      '[crio.network]\nplugin_dirs = [\n  "/usr/libexec/cni/",\n]\n',
+    );
+    writeFileSync(at('crio.conf.d/20-b.conf'), 'plugin_dirs = ["/late"]\n');
+    writeFileSync(at('crio.conf.d/README'), 'plugin_dirs = ["/no"]\n');
+    assert.deepEqual(crio()[0]?.directories, ['/late'], 'the last drop-in counts');
+    assert.deepEqual(look(), [at('usual'), '/usr/libexec/cni/', '/late']);
+    const asked = (viewpoint: Viewpoint, env = {}) => directoriesOf({ env, places }, viewpoint);
+    assert.deepEqual(asked('crio'), ['/late']);
+    assert.deepEqual(asked('containerd'), [at('usual')]);
+    assert.equal(asked('podman').length, 5, 'its own defaults');
+    writeFileSync(at('containers.conf'), '[network]\ncni_plugin_dirs = ["/pod"]\n');
+    assert.deepEqual(asked('podman'), ['/pod']);
+    assert.deepEqual(asked('heddle'), look());
+    assert.deepEqual(asked('podman', { CNI_PATH: '/a' }), ['/a']);
+    assert.deepEqual(asked('heddle', { CNI_PATH: ':' }), [], 'nothing is left, and no default in its place');
   } finally {
     rmSync(directory, { recursive: true });
   }

@@ -3,7 +3,7 @@ import { mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { otherDirectories } from './other-directories.ts';
+import { otherDirectories } from './runtime-configs.ts';
 
 const TO = { pluginDir: '/opt/cni/bin', configDir: '/etc/cni/net.d' };
 
@@ -22,6 +22,11 @@ const settings: readonly (readonly [what: string, text: string, expected: readon
       '2: cni_plugin_dirs leads elsewhere, to /usr/lib/cni, /usr/libexec/cni; make it ["/opt/cni/bin"]',
       '6: network_config_dir leads elsewhere, to /etc/x; make it "/etc/cni/net.d"',
     ],
+  ],
+  [
+    'the configuration of CRI-O',
+    '[crio.network]\n# network_dir = "/x"\nnetwork_dir = "/etc/cni/net.d/"\nplugin_dirs = [\n\t"/usr/libexec/cni",\n]\n',
+    ['4: plugin_dirs leads elsewhere, to /usr/libexec/cni; make it ["/opt/cni/bin"]'],
   ],
   ['what is commented out, or empty', '#bin_dir = "/x"\n# cni_plugin_dirs = ["/x"]\nconf_dir = ""\n', []],
 ];

@@ -1,6 +1,7 @@
-/** Container runtimes of this node that look for plugins or networks elsewhere than where they are installed. */
-import { readFileSync } from 'node:fs';
-import { basename } from 'node:path';
+/** Where the container runtimes of this node are configured to look for plugins and networks. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import type { PluginReader } from '@heddle/doctor';
 
 /** Where things are being installed. */
 export interface InstalledTo {
@@ -13,22 +14,21 @@ export interface InstalledTo {
  * For each setting of these files that leads a runtime past what is installed: the file, the line, and what it
  * should say.
  *
- * @param files TOML files of containerd (`config.toml`) and of Podman and its relatives (`containers.conf`); those
- *   that cannot be read are passed over
+ * @param paths TOML files of containerd (`config.toml`), of CRI-O (`crio.conf`), of Podman and its relatives
+ *   (`containers.conf`), and directories of such; those that cannot be read are passed over
  */
-export function otherDirectories(files: readonly string[], to: InstalledTo): readonly string[] {
-  return files.flatMap((path) => {
-    const text = readIfThere(path);
-    return text === undefined ? [] : settingsIn(text, to).map((note) => `${path}:${note}`);
-  });
+export function otherDirectories(paths: readonly string[], to: InstalledTo): readonly string[] {
+  return configsAt(paths).flatMap(({ path, text }) => settingsIn(text, to).map((note) => `${path}:${note}`));
 }
 
 /** The settings that matter, and the directory that each must name. */
 const SETTINGS: readonly (readonly [name: string, which: keyof InstalledTo])[] = [
   ['bin_dir', 'pluginDir'],
   ['bin_dirs', 'pluginDir'],
+  ['plugin_dirs', 'pluginDir'],
   ['cni_plugin_dirs', 'pluginDir'],
   ['conf_dir', 'configDir'],
+  ['network_dir', 'configDir'],
   ['network_config_dir', 'configDir'],
 ];
 
@@ -43,30 +43,76 @@ function settingsIn(text: string, to: InstalledTo): readonly string[] {
   });
 }
 
-/** The directories of plugins that these files name; those that cannot be read are passed over. */
-export function namedPluginDirectories(files: readonly string[]): readonly string[] {
-  return files.flatMap((path) => {
-    const text = readIfThere(path) ?? '';
-    return SETTINGS.flatMap(([name, which]) =>
-      which === 'pluginDir' ? (settingOf(text, name)?.named ?? []) : [],
-    );
-  });
+/** The directories of plugins that these files name, whichever runtime's they are. */
+export function namedPluginDirectories(paths: readonly string[]): readonly string[] {
+  return configsAt(paths).flatMap(({ text }) =>
+    SETTINGS.flatMap(([name, which]) => (which === 'pluginDir' ? (settingOf(text, name)?.named ?? []) : [])),
+  );
 }
 
+/** What a runtime's own configuration says of where it looks. */
+export type ConfiguredDirectories = Omit<PluginReader, 'runtime'>;
+
 /**
- * Where the containerd with this configuration looks for plugins; nothing for a file that is no such configuration, or
- * does not tell.
+ * Where the containerd that serves pods looks for plugins; nothing where there is none, or its configuration does not
+ * tell.
  *
  * @param usual where it looks when it is not told otherwise
  */
-export function containerdPluginDirectories(file: string, usual: string): readonly string[] | undefined {
-  const text = basename(file) === 'config.toml' ? readIfThere(file) : undefined;
+export function containerdDirectories(
+  paths: readonly string[],
+  usual: string,
+): ConfiguredDirectories | undefined {
+  const config = configsAt(paths).find(({ path }) => basename(path) === 'config.toml');
   // Docker's containerd serves no pods.
-  if (text === undefined || /^[ \t]*disabled_plugins[ \t]*=[^\]]*\bcri\b/m.test(text)) return undefined;
+  if (config === undefined || /^[ \t]*disabled_plugins[ \t]*=[^\]]*\bcri\b/m.test(config.text)) {
+    return undefined;
+  }
+  const { path, text } = config;
+  const setting = `bin_dir in ${path}`;
   const named = ['bin_dirs', 'bin_dir'].flatMap((name) => settingOf(text, name)?.named ?? []);
-  if (named.length > 0) return named;
+  if (named.length > 0) return { directories: named, setting };
   // What is imported may name another.
-  return /^[ \t]*imports[ \t]*=[ \t]*\[[^\]]*["']/m.test(text) ? undefined : [usual];
+  if (/^[ \t]*imports[ \t]*=[ \t]*\[[^\]]*["']/m.test(text)) return undefined;
+  return { directories: [usual], setting };
+}
+
+/**
+ * Where CRI-O looks for plugins; nothing where there is no configuration of it.
+ *
+ * @param usual where it looks when it is not told otherwise
+ */
+export function crioDirectories(paths: readonly string[], usual: string): ConfiguredDirectories | undefined {
+  const configs = configsAt(paths).filter(({ path }) => path.includes('/crio.conf'));
+  return lastNamed(configs, 'plugin_dirs') ?? inDefault(configs[0], 'plugin_dirs', usual);
+}
+
+/** Where Podman and its relatives look for plugins; nothing where they are not told. */
+export function podmanDirectories(paths: readonly string[]): ConfiguredDirectories | undefined {
+  return lastNamed(configsAt(paths), 'cni_plugin_dirs');
+}
+
+interface Config {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Of files that are read one after the other, the last that has a setting counts. */
+function lastNamed(configs: readonly Config[], name: string): ConfiguredDirectories | undefined {
+  return configs
+    .flatMap(({ path, text }) => {
+      const directories = settingOf(text, name)?.named.map(trimmed);
+      return directories === undefined ? [] : [{ directories, setting: `${name} in ${path}` }];
+    })
+    .at(-1);
+}
+
+function inDefault(
+  config: Config | undefined,
+  name: string,
+  usual: string,
+): ConfiguredDirectories | undefined {
+  return config && { directories: [usual], setting: `${name} in ${config.path}` };
 }
 
 interface Setting {
@@ -92,9 +138,27 @@ function trimmed(path: string): string {
   return path.replace(/\/+$/, '');
 }
 
-function readIfThere(path: string): string | undefined {
+/** The files at these paths, and those in the directories among them, in the order in which runtimes read them. */
+function configsAt(paths: readonly string[]): readonly Config[] {
+  return paths
+    .flatMap((path) => (path.endsWith('.d') ? filesIn(path) : [path]))
+    .flatMap((path) => {
+      const text = orUndefined(() => readFileSync(path, 'utf8'));
+      return text === undefined ? [] : [{ path, text }];
+    });
+}
+
+function filesIn(directory: string): readonly string[] {
+  const names = orUndefined(() => readdirSync(directory)) ?? [];
+  return names
+    .filter((name) => name.endsWith('.conf'))
+    .toSorted()
+    .map((name) => join(directory, name));
+}
+
+function orUndefined<T>(look: () => T): T | undefined {
   try {
-    return readFileSync(path, 'utf8');
+    return look();
   } catch {
     return undefined;
   }

@@ -17,7 +17,8 @@ import { PLUGINS } from '@heddle/plugins';
 import { unclaimedCapabilities } from '../network/unclaimed-capabilities.ts';
 import { unknownMembers } from '../network/unknown-members.ts';
 import type { Surroundings } from '../surroundings.ts';
-import { configDir, pluginPath } from './environment.ts';
+import { configDir } from './environment.ts';
+import { pluginDirectories } from './plugin-directories.ts';
 
 /** The flags of commands that run plugins. */
 export interface RuntimeFlags {
@@ -48,7 +49,7 @@ export function runtimeOf(surroundings: Surroundings, flags: RuntimeFlags): Runt
   const onWarning = (message: string): void => warn(surroundings, message);
   const executables = systemExec({ onWarning });
   return new Runtime({
-    path: pluginPath(surroundings),
+    path: pluginDirectories(surroundings),
     env,
     cacheDir: flags.cacheDir ?? places.cacheDir,
     locks: new FileLocks(places.lockDir),

@@ -13,7 +13,7 @@ const outOfReach = doctorRule({
   severity: 'error',
   title: 'A plugin is installed where the runtime of pods does not look',
   explains:
-    'Each runtime has plugin directories of its own: what Podman finds in `/usr/lib/cni`, containerd with its one `bin_dir` does not. Told of plugins of the network that pods get, where the configuration of containerd says where it looks.',
+    'Each runtime has plugin directories of its own: what Podman finds in `/usr/lib/cni`, containerd with its one `bin_dir` does not. Told of plugins of the network that pods get, where the configuration of containerd or CRI-O says where it looks.',
 });
 
 /** See the file's comment. */

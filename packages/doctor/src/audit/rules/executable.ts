@@ -84,7 +84,7 @@ const outOfReach = networkRule({
   title: 'A plugin where the runtime of pods does not look',
   severity: 'error',
   explains:
-    'Each runtime has plugin directories of its own: what Podman finds in `/usr/lib/cni`, containerd with its one `bin_dir` does not. Told of the network that pods get, on the machine itself, where the configuration of containerd says where it looks.',
+    'Each runtime has plugin directories of its own: what Podman finds in `/usr/lib/cni`, containerd with its one `bin_dir` does not. Told of the network that pods get, on the machine itself, where the configuration of containerd or CRI-O says where it looks.',
   *check(network, { installed, directories }) {
     const isOfPods = directories.some((each) => selectFor('crio', each).chosen === network.file);
     if (installed?.readers === undefined || !isOfPods) return;
