@@ -3,8 +3,9 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { globSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fetchQuickjs, hasQuickjs, QUICKJS } from './quickjs.ts';
+import { changedEngine } from './quickjs-changes.ts';
 
 /** C files that are compiled alike, and the headers that they include. */
 interface Group {
@@ -12,6 +13,8 @@ interface Group {
   readonly sources: readonly string[];
   readonly headers: readonly string[];
   readonly flags: readonly string[];
+  /** What is compiled in place of a source. */
+  readonly change?: (path: string, source: string) => string;
 }
 
 const OBJECTS = 'build/standalone';
@@ -41,8 +44,9 @@ function groups(): readonly Group[] {
     {
       name: 'quickjs',
       sources: ['quickjs', 'libregexp', 'libunicode', 'dtoa'].map((name) => `${QUICKJS}/${name}.c`),
-      headers: globSync(`${QUICKJS}/*.h`),
-      flags: ['-DNDEBUG', '-funsigned-char', '-w'],
+      headers: [...globSync(`${QUICKJS}/*.h`), `${NATIVE}/frozen.h`],
+      flags: ['-DNDEBUG', '-funsigned-char', '-w', '-include', resolve(NATIVE, 'frozen.h')],
+      change: (path, source) => (path.endsWith('/quickjs.c') ? changedEngine(source) : source),
     },
     {
       name: 'addon',
@@ -61,11 +65,12 @@ function groups(): readonly Group[] {
 }
 
 /** The directory with a group's object files. It is named after what they are made of: nothing is compiled twice. */
-function compiled({ name, sources, headers, flags }: Group): string {
+function compiled({ name, sources, headers, flags, change = (_, source) => source }: Group): string {
   const options = [...LANGUAGE, ...flags];
   const hash = createHash('sha256').update([compiler(), process.arch, ...options].join('\0'));
-  for (const file of [...sources, ...headers, `${NATIVE}/allocation.h`].toSorted())
-    hash.update(readFileSync(file));
+  const texts = sources.map((path) => ({ path, text: change(path, readFileSync(path, 'utf8')) }));
+  for (const { text } of texts) hash.update(text);
+  for (const file of [...headers, `${NATIVE}/allocation.h`].toSorted()) hash.update(readFileSync(file));
   const place = join(OBJECTS, `${name}-${hash.digest('hex').slice(0, 16)}`);
   mkdirSync(OBJECTS, { recursive: true });
   if (globSync(join(place, '*.o')).length === sources.length) return place;
@@ -73,9 +78,10 @@ function compiled({ name, sources, headers, flags }: Group): string {
     rmSync(old, { recursive: true, force: true });
   const draft = join(OBJECTS, 'draft');
   mkdirSync(draft);
-  for (const source of sources) {
-    const object = join(draft, `${basename(source, '.c')}.o`);
-    execFileSync(compiler(), [...options, '-c', '-o', object, source], { stdio: 'inherit' });
+  for (const { path, text } of texts) {
+    const object = join(draft, `${basename(path, '.c')}.o`);
+    const words = [...options, '-I', dirname(path), '-c', '-o', object, '-x', 'c', '-'];
+    execFileSync(compiler(), words, { input: text, stdio: ['pipe', 'inherit', 'inherit'] });
   }
   renameSync(draft, place);
   return place;

@@ -1,4 +1,5 @@
 /* Makes the image, and the program that has it. */
+#include "frozen.h"
 #include "host.h"
 
 #include <elf.h>
@@ -59,6 +60,7 @@ static void load_modules(const char *script) {
   if (JS_IsException(result)) host_uncaught(context, JS_GetException(context));
   host_run_jobs(context);
   JS_RunGC(JS_GetRuntime(context));
+  js_leave_arenas(JS_GetRuntime(context));
   host_image.context = context;
 }
 

@@ -1,4 +1,5 @@
 /* The start of the program, which finds the engine as it was left when the program was built. */
+#include "frozen.h"
 #include "host.h"
 
 #include <fcntl.h>
@@ -45,6 +46,7 @@ static JSValue variables(JSContext *context, char **list) {
 
 static int run(char **arguments) {
   JSContext *context = host_image.context;
+  host_frozen_end = (uintptr_t)host_image.memory + host_image.used;
   JSValueConst host = host_image.host;
   JS_UpdateStackTop(JS_GetRuntime(context));
   JS_SetMaxStackSize(JS_GetRuntime(context), stack_size());

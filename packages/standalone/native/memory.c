@@ -3,6 +3,7 @@
  * address, which becomes part of the program; when it runs, that region is there again, and what comes on top is
  * the C library's. A block of the region has its size in front of it.
  */
+#include "frozen.h"
 #include "host.h"
 
 #include <malloc.h>
@@ -12,6 +13,10 @@
 enum { ALIGN = 16 };
 
 struct host_image host_image __attribute__((section(".image,\"aw\",@nobits#"), aligned(4096)));
+
+uintptr_t host_frozen_end;
+/* Far from 0, from 1, and from what does not fit. */
+int host_frozen_references = 1 << 30;
 
 static bool is_frozen(const void *block) {
   return (const uint8_t *)block >= host_image.memory && (const uint8_t *)block < host_image.memory + HOST_IMAGE_ROOM;
