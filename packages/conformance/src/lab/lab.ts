@@ -35,6 +35,8 @@ export interface CallOptions {
   readonly shell?: string;
   /** Milliseconds that the call may take. */
   readonly patience?: number;
+  /** Kills the plugin, and all that it has started, when it is aborted. */
+  readonly until?: AbortSignal;
 }
 
 /** The outcome of a successful ADD. */
@@ -123,7 +125,7 @@ export class Lab implements Disposable {
 
   /** Calls the plugin as a runtime does. @param container `undefined` for commands that are about none */
   async call(command: string, container?: Container, options: CallOptions = {}): Promise<Call> {
-    const { env = {}, shell, patience = PATIENCE } = options;
+    const { env = {}, shell, patience = PATIENCE, until } = options;
     const variables = {
       CNI_COMMAND: command,
       CNI_PATH: this.path,
@@ -145,6 +147,7 @@ export class Lab implements Disposable {
       node: this.node,
       shell,
       patience,
+      until,
     });
     this.calls.push(call);
     if (container !== undefined && command === 'ADD') this.#attached.add(container);
@@ -207,7 +210,7 @@ export class Lab implements Disposable {
       peer: { name: 'kitend', netns: container.namespace.handle },
     });
     container[Symbol.dispose]();
-    for (let waited = 0; waited < 5000 && (await links.find(canary)) !== undefined; waited += 5)
+    for (let waited = 0; waited < GONE_WITHIN && (await links.find(canary)) !== undefined; waited += 5)
       await sleep(5);
   }
 
@@ -232,6 +235,8 @@ export class Lab implements Disposable {
 
 /** Generous: the machine may be busy. Whoever waits for ever is found out all the same. */
 const PATIENCE = 120_000;
+/** Milliseconds that the kernel has to take a namespace down; it does that for one after the other. */
+export const GONE_WITHIN = 60_000;
 
 /** What a runtime sends as the previous result; `null` for nothing. */
 function previous(command: string, container: Container | undefined, version: string): JsonValue {

@@ -235,10 +235,17 @@ export const DELEGATION_CHECKS: readonly Check[] = [
       using _ = lab.stub.misbehave('ADD', {
         script: `if [ "$CNI_CONTAINERID" = '${stuck.id}' ]; then exec sleep 600; fi`,
       });
-      const hanging = lab.call('ADD', stuck, { patience: 12_000 }).catch(() => {});
-      await sleep(300);
-      await lab.add(other, { patience: 10_000 });
-      await lab.del(other, { patience: 10_000 });
+      const killing = new AbortController();
+      const hanging = lab.call('ADD', stuck, { until: killing.signal }).catch(() => {});
+      const isStuck = () => lab.stub.calls('ADD').some(({ env }) => env['CNI_CONTAINERID'] === stuck.id);
+      let ended = false;
+      void hanging.then(() => {
+        ended = true;
+      });
+      while (!isStuck() && !ended) await sleep(20);
+      await lab.add(other, { patience: 60_000 });
+      await lab.del(other, { patience: 60_000 });
+      killing.abort();
       await hanging;
       await lab.del(stuck, { prevResult: null });
       await nodeUnchanged(lab, before, 'the ADD that hung');

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Check, only } from '../check.ts';
 import { must } from '../failure.ts';
 import type { Container } from '../lab/container.ts';
-import type { Lab } from '../lab/lab.ts';
+import { GONE_WITHIN, type Lab } from '../lab/lab.ts';
 import { snapshotOf } from '../lab/snapshot.ts';
 import { refusal } from './errors.ts';
 import { containerUnchanged, nodeUnchanged, same } from './unchanged.ts';
@@ -103,7 +103,7 @@ export const LEAK_CHECKS: readonly Check[] = [
       await lab.del(container);
       container[Symbol.dispose]();
       for (let waited = 0; (await links.find('kitcanary')) !== undefined; waited += 50) {
-        must(waited < 5000, 'a namespace that is gone within five seconds', 'it is still there');
+        must(waited < GONE_WITHIN, 'a namespace that is gone within a minute', 'it is still there');
         await sleep(50);
       }
     },
