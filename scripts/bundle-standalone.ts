@@ -24,6 +24,7 @@ const STAND_INS: Readonly<Record<string, string>> = {
   'node:timers/promises': 'timers-promises.ts',
   'node:tty': 'tty.ts',
   'node:util': 'util.ts',
+  '#once': 'once.ts',
   '#open-addon': 'open-addon.ts',
 };
 

@@ -80,6 +80,8 @@ function otherEncoding(bytes: Uint8Array): string | undefined {
 
 /** Recursive code further on relies on this limit. */
 function checkDepth(text: string, options: ParseJsonOptions): void {
+  // Nearly every text has too few brackets to be that deep, whichever of them are inside of strings.
+  if (countOf(text, '{') + countOf(text, '[') <= MAX_DEPTH) return;
   let depth = 0;
   let inString = false;
   for (let i = 0; i < text.length; i++) {
@@ -92,6 +94,12 @@ function checkDepth(text: string, options: ParseJsonOptions): void {
     else if (char === 0x7d || char === 0x5d) depth--;
     if (depth > MAX_DEPTH) throw failure(`nested more than ${MAX_DEPTH} levels deep`, undefined, options);
   }
+}
+
+function countOf(text: string, char: string): number {
+  let count = 0;
+  for (let at = text.indexOf(char); at >= 0; at = text.indexOf(char, at + 1)) count++;
+  return count;
 }
 
 function failure(reason: string, note: string | undefined, options: DecodeErrorOptions): DecodeError {

@@ -3,6 +3,7 @@
 #include "host.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,11 +65,19 @@ static int run(char **arguments) {
   return 1;
 }
 
+/* Memory that was given back to the kernel would be asked for again at once, and be cleared once more. */
+static void keep_memory(void) {
+  mallopt(M_TOP_PAD, 1024 * 1024);
+  mallopt(M_TRIM_THRESHOLD, 64 * 1024 * 1024);
+  mallopt(M_MMAP_THRESHOLD, 4 * 1024 * 1024);
+}
+
 int main(int count, char **arguments) {
   /* Errors of the calls say it, as on Node.js: EPIPE, and EFBIG where files may only grow so far. */
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN);
   open_standard_descriptors();
+  keep_memory();
   if (host_image.context != NULL) return run(arguments);
   if (count != 3) {
     fputs("this program has no image yet: call it with a SCRIPT and the name of the PROGRAM to write\n", stderr);

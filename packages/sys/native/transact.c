@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 
 /* The kernel makes the parts of a dump as large as the receive buffers it has seen, up to 32 KiB. */
-enum { LEAST_ROOM = 64 * 1024 };
+enum { LEAST_ROOM = 32 * 1024, FIRST_ROOM = 3 * LEAST_ROOM };
 
 struct answer {
   uint8_t *data; /* the datagrams, one after the other */
@@ -21,7 +21,9 @@ struct answer {
 
 static bool make_room(struct answer *answer, size_t room) {
   if (answer->capacity - answer->size < room) {
-    size_t capacity = answer->capacity * 2 > answer->size + room ? answer->capacity * 2 : answer->size + room;
+    /* An answer is seldom larger than the first room, which so is not copied into another. */
+    size_t capacity = answer->capacity == 0 ? FIRST_ROOM : answer->capacity * 2;
+    if (capacity < answer->size + room) capacity = answer->size + room;
     uint8_t *data = realloc(answer->data, capacity);
     if (data == NULL) return false;
     answer->data = data;

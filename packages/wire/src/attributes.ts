@@ -2,9 +2,10 @@
  * Netlink attribute sets (`struct nlattr`, linux/netlink.h): each attribute is a 16-bit length, a
  * 16-bit type and a payload, padded to four bytes.
  */
+
+import { once } from '#once';
 import { copyOf } from './bytes.ts';
 import type { Codec, Input, Value, Window } from './codec.ts';
-import { once } from './once.ts';
 import { WireError, within } from './wire-error.ts';
 import type { Writer } from './writer.ts';
 

@@ -1,6 +1,7 @@
 /** Codecs made from other codecs. */
+
+import { once } from '#once';
 import type { Codec, Input, Value } from './codec.ts';
-import { once } from './once.ts';
 
 /**
  * A fixed header followed, at the next multiple of four bytes, by attributes: the shape of every

@@ -103,6 +103,8 @@ export function checkLinkSettings({ mac, mtu = 0, txQLen = 0 }: LinkSettings): v
  */
 export function refuseDuplicates(stdin: Uint8Array): void {
   const text = new TextDecoder().decode(stdin);
+  // Without the word, unless a name is written with escapes, there is nothing to look for.
+  if (!text.toLowerCase().includes('sysctl') && !text.includes('\\')) return;
   const [twice] = [['sysctl'], ['args', 'cni', 'sysctl']].flatMap((path) => repeatedMembers(text, path));
   if (twice !== undefined) {
     throw new ConfigError(`duplicated sysctl key ${JSON.stringify(twice)}`, { pointer: '/sysctl' });

@@ -4,12 +4,23 @@ import { errnoName, errnoText } from '@heddle/sys';
 /** An error of a system call: its `code`, such as `ENOENT`, is what callers look at. */
 export function systemError(errnum: number, syscall: string, path?: string): Error {
   const on = path === undefined ? '' : ` '${path}'`;
-  return Object.assign(new Error(`${errnoName(errnum)}: ${message(errnum)}, ${syscall}${on}`), {
+  return Object.assign(withoutStack(`${errnoName(errnum)}: ${message(errnum)}, ${syscall}${on}`), {
     errno: -errnum,
     code: errnoName(errnum),
     syscall,
     ...(path !== undefined && { path }),
   });
+}
+
+/** Most are expected, such as that a file is not there, and a stack costs more than the call that failed. */
+function withoutStack(text: string): Error {
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 0;
+  try {
+    return new Error(text);
+  } finally {
+    Error.stackTraceLimit = limit;
+  }
 }
 
 /** The text for a negative error number. */
