@@ -266,16 +266,15 @@ describe('filters and translation', () => {
 describe('sizes', () => {
   const far = [Addr.parse('198.51.100.9')];
 
+  /** Beyond the router packets must be smaller, and it keeps that to itself. */
+  const narrow = (lab: DoctorLab) => {
+    lab.router.run('ip link set up0 mtu 1400');
+    lab.router.run('nft add table inet silent');
+    lab.router.run('nft', 'add chain inet silent out { type filter hook output priority 0; policy accept; }');
+    lab.router.run('nft add rule inet silent out icmp type destination-unreachable drop');
+  };
+
   test('the way takes smaller packets than containers send, and nobody says so', async () => {
-    const narrow = (lab: DoctorLab) => {
-      lab.router.run('ip link set up0 mtu 1400');
-      lab.router.run('nft add table inet silent');
-      lab.router.run(
-        'nft',
-        'add chain inet silent out { type filter hook output priority 0; policy accept; }',
-      );
-      lab.router.run('nft add rule inet silent out icmp type destination-unreachable drop');
-    };
     const [first] = await found(narrow, { targets: far });
     assert.equal(first?.id, 'path/mtu-too-large');
     assert.match(
@@ -294,6 +293,25 @@ describe('sizes', () => {
     const [first] = await found((lab) => lab.run(`ip link set ${hostVeth(lab)} mtu 1400`));
     assert.equal(first?.id, 'path/mtu-too-large');
     assert.match(first?.what ?? '', /eth0 has MTU 1500, and (veth\w+|cni0) on the node 1400/);
+  });
+
+  test('the way to the other end of a tunnel takes smaller packets than the tunnel makes', async () => {
+    const tunnel = (lab: DoctorLab) => {
+      lab.run('ip link add vx0 mtu 1450 type vxlan id 7 dstport 4789 local 192.0.2.10 dev eth0 nolearning');
+      lab.run('ip link set vx0 up');
+      lab.run('bridge fdb append 00:00:00:00:00:00 dev vx0 dst 198.51.100.9');
+    };
+    assert.deepEqual(await found(tunnel), []);
+    const [first] = await found((lab) => {
+      tunnel(lab);
+      narrow(lab);
+    });
+    assert.equal(first?.id, 'path/mtu-too-large');
+    assert.match(
+      first?.what ?? '',
+      /packets of 1500 bytes, as vx0 \(vxlan, MTU 1450\) makes them, get lost on the way to a peer; 1400 bytes/,
+    );
+    assert.match(first?.remedy ?? '', /give vx0 and the containers behind it an MTU of 1350/);
   });
 
   test('containers send smaller packets than they could', async () => {

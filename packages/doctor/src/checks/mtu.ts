@@ -5,6 +5,7 @@ import { nameOf, type PodView } from '../node/pods.ts';
 import type { NodeView } from '../node/view.ts';
 import { found } from '../rule.ts';
 import { count, doctorRule, type NodeCheck, some } from './check.ts';
+import { narrowTunnels, OVERHEAD } from './tunnel-peers.ts';
 
 /** Also told by the walk, which tries it. */
 export const mtuTooLarge = doctorRule({
@@ -12,7 +13,7 @@ export const mtuTooLarge = doctorRule({
   severity: 'error',
   title: 'Containers send larger packets than their way takes',
   explains:
-    "The container's MTU is larger than that of a link on its way which drops what is too large without a word: the other end of its veth pair, another port of its bridge, a tunnel whose MTU leaves no room for its own headers. Connections open and then hang. Beyond the node it is tried with packets that must not be fragmented.",
+    "The container's MTU is larger than that of a link on its way which drops what is too large without a word: the other end of its veth pair, another port of its bridge, a tunnel whose MTU leaves no room for its own headers. Connections open and then hang. Beyond the node, and towards the peers of VXLAN and Geneve tunnels (at most sixteen of each), it is tried with packets that must not be fragmented.",
 });
 
 const tooSmall = doctorRule({
@@ -26,7 +27,10 @@ const tooSmall = doctorRule({
 /** See the file's comment. */
 export const mtuCheck: NodeCheck = {
   rules: [mtuTooLarge, tooSmall],
-  look: (view) => [...dropped(view), ...tunnels(view), ...needless(view)],
+  async look(view) {
+    const narrow = await narrowTunnels(view, mtuTooLarge, (link) => carrierOf(view, link));
+    return [...dropped(view), ...tunnels(view), ...narrow, ...needless(view)];
+  },
 };
 
 function dropped(view: NodeView): readonly Finding[] {
@@ -47,17 +51,12 @@ function dropped(view: NodeView): readonly Finding[] {
   });
 }
 
-/** Bytes that a tunnel adds to a packet, over IPv4. */
-const OVERHEAD: Readonly<Record<string, number>> = { vxlan: 50, geneve: 50, ipip: 20, wireguard: 60 };
-
 function tunnels(view: NodeView): readonly Finding[] {
-  const below = uplinkOf(view);
-  if (below === undefined) return [];
   return view.links.flatMap((link): readonly Finding[] => {
     const overhead = OVERHEAD[link.kind ?? ''];
     if (overhead === undefined || !link.up) return [];
-    const carrier =
-      view.links.find(({ index }) => index === link.parent && link.parentNetnsId === undefined) ?? below;
+    const carrier = carrierOf(view, link);
+    if (carrier === undefined) return [];
     const room = carrier.mtu - overhead;
     if (link.mtu <= room) return [];
     return [
@@ -95,6 +94,12 @@ function isNeedless(link: Link, uplink: Link): boolean {
 
 /** IPsec in tunnel mode, IPv6 over VXLAN over IPv6, … */
 const MOST_OVERHEAD = 100;
+
+/** The link that a tunnel's packets leave by. */
+function carrierOf(view: NodeView, { parent, parentNetnsId }: Link): Link | undefined {
+  const named = view.links.find(({ index }) => index === parent && parentNetnsId === undefined);
+  return named ?? uplinkOf(view);
+}
 
 /** The link of the default route: by which the node reaches others. */
 function uplinkOf({ routes, links }: NodeView): Link | undefined {
