@@ -4,11 +4,16 @@
  *
  *     pods ── cni0 node eth0 ── 192.0.2.1 router 198.51.100.1 ── 198.51.100.9 far
  */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
 import type { NetworkConfigList } from '@heddle/cni';
 import { type Attachment, loadNetworkFile, type Runtime, systemExec } from '@heddle/cni/runtime';
 import { RUNTIME_PATHS } from '@heddle/dataplane';
@@ -29,6 +34,7 @@ import { bindNetns, unbindNetns } from '@heddle/sys';
 import { Node, Pod } from '../support/node.ts';
 import { installPlugins } from '../support/plugin-directory.ts';
 import { until } from '../support/until.ts';
+import type { DoomedAdd } from './runtime-process.ts';
 
 /**
  * Subnets that no other test of this machine has. For the doctor looks into all namespaces: an address that is in use in
@@ -60,9 +66,26 @@ export class LabPod extends Pod {
   }
 }
 
+/** What tells the processes of one killed runtime, its plugins among them, from others. */
+const RUN_MARK = 'HEDDLE_TEST_RUN';
+
+function isRunning(mark: string): boolean {
+  return readdirSync('/proc').some((name) => {
+    if (!/^\d+$/.test(name)) return false;
+    try {
+      return readFileSync(`/proc/${name}/environ`, 'utf8').split('\0').includes(`${RUN_MARK}=${mark}`);
+    } catch {
+      // It has ended.
+      return false;
+    }
+  });
+}
+
 /** What cannot be staged on a machine that others use. */
 export interface Staged {
   readonly pluginPath?: readonly string[];
+  /** Runtimes that say where they look for plugins. */
+  readonly pluginReaders?: NodePorts['places']['pluginReaders'];
   /** When files were changed. */
   readonly changed?: ReadonlyMap<string, number>;
 }
@@ -150,14 +173,47 @@ export class DoctorLab extends Node {
     return this.runtime([this.bin], { cacheDir: this.cacheDir });
   }
 
-  /** Attaches a fresh pod, whose namespace has a path as a runtime gives it one. */
+  /** Attaches a fresh pod. */
   async attach(list: NetworkConfigList, id: string, more: Partial<Attachment> = {}): Promise<LabPod> {
+    const pod = this.podOf(id, more);
+    await this.cni.add(list, pod.attachment);
+    return pod;
+  }
+
+  /** A fresh pod, whose namespace has a path as a runtime gives it one. */
+  podOf(id: string, more: Partial<Attachment> = {}): LabPod {
     const directory = join(this.directory, 'netns');
     mkdirSync(directory, { recursive: true });
     const pod = new LabPod(id, join(directory, id), more);
     this.#pods.push(pod);
-    await this.cni.add(list, pod.attachment);
     return pod;
+  }
+
+  /**
+   * A runtime in a process of its own attaches a pod to `podnet`, and is killed at that moment.
+   *
+   * @returns waits until the plugins that it had started have ended, too
+   */
+  async dieAttaching(pod: LabPod, moment: DoomedAdd['moment']): Promise<() => Promise<void>> {
+    const file = join(this.configDir, '10-podnet.conflist');
+    const { cacheDir } = this;
+    const request: DoomedAdd = { file, path: [this.bin], cacheDir, attachment: pod.attachment, moment };
+    const program = fileURLToPath(new URL('./runtime-process.ts', import.meta.url));
+    const mark = `${pod.attachment.containerID}${this.directory}`;
+    const args = ['--conditions=source', '--no-warnings', program, JSON.stringify(request)];
+    const env = { ...process.env, [RUN_MARK]: mark };
+    const runtime = this.inside(() =>
+      spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] }),
+    );
+    const ended = once(runtime, 'close');
+    const complaint = text(runtime.stderr);
+    await Promise.race([once(runtime.stdout, 'data'), ended]);
+    // It may have failed before, as any ADD may when no address is left.
+    if (runtime.exitCode === null) runtime.kill('SIGKILL');
+    await ended;
+    if (runtime.exitCode !== null) assert.match(await complaint, /no IP addresses available/);
+    return async () =>
+      void (await until('its plugins to end', () => (isRunning(mark) ? undefined : true), 60));
   }
 
   get ports(): NodePorts {
@@ -204,7 +260,7 @@ export class DoctorLab extends Node {
   async examine(options: ExamineOptions = {}, staged: Staged = {}): Promise<Examination> {
     using host = openSession({ netns: this.handle });
     const { ports } = this;
-    const { pluginPath = ports.places.pluginPath, changed } = staged;
+    const { pluginPath = ports.places.pluginPath, pluginReaders = [], changed } = staged;
     const files: NodeFiles = {
       ...ports.files,
       facts(path) {
@@ -213,7 +269,11 @@ export class DoctorLab extends Node {
         return facts && changedAt !== undefined ? { ...facts, changedAt } : facts;
       },
     };
-    return await examine({ ...ports, files, places: { ...ports.places, pluginPath } }, host, options);
+    return await examine(
+      { ...ports, files, places: { ...ports.places, pluginPath, pluginReaders } },
+      host,
+      options,
+    );
   }
 
   /** What the doctor finds, the likeliest cause first. */
@@ -230,7 +290,7 @@ export class DoctorLab extends Node {
 
   /** Has a pod die without DEL, and waits until the kernel has taken its links away. */
   async bury(pod: LabPod): Promise<void> {
-    const index = /eth0@if(\d+)/.exec(pod.run('ip -o link show eth0'))?.[1];
+    const index = /eth0@if(\d+)/.exec(pod.run('ip -o link'))?.[1];
     pod.kill();
     await this.until(() => !new RegExp(`^${index}: `, 'm').test(this.run('ip -o link')));
   }

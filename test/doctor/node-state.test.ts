@@ -233,19 +233,65 @@ describe('what is promised and not done', () => {
 });
 
 describe('what others have left', () => {
-  test('links and chains of a CNI that is not configured', async () => {
+  /** Of each: a link, a chain, a table where it makes one, and a file. */
+  const OTHERS: readonly (readonly [
+    project: string,
+    link: string,
+    chain: string,
+    table: string,
+    file: string,
+  ])[] = [
+    ['Flannel', 'flannel.1', 'FLANNEL-FWD', 'ip flannel-ipv4', '/run/flannel/subnet.env'],
+    ['Calico', 'cali0123456789a', 'cali-FORWARD', 'ip calico', '/var/lib/calico/nodename'],
+    ['Cilium', 'cilium_vxlan', 'CILIUM_FORWARD', '', '/var/run/cilium/state/1'],
+    ['Weave Net', 'weave', 'WEAVE-NPC', '', '/var/lib/weave/weave.db'],
+    [
+      'kube-router',
+      'kube-bridge',
+      'KUBE-ROUTER-INPUT',
+      'inet kube-router',
+      '/var/lib/kube-router/kubeconfig',
+    ],
+    ['Antrea', 'antrea-gw0', 'ANTREA-FORWARD', 'ip antrea', '/var/run/antrea/cni.sock'],
+  ];
+
+  test('links, chains, tables and files of CNIs that are not configured', async () => {
     using lab = new DoctorLab();
     await lab.attach(lab.podnet(), 'c1');
-    lab.run('ip link add cilium_host type veth peer name cilium_net');
     lab.run('nft add table ip filter');
-    lab.run('nft', 'add', 'chain', 'ip', 'filter', 'cali-FORWARD');
-    lab.place('/var/lib/weave/weave.db', '');
+    for (const [, link, chain, table, file] of OTHERS) {
+      lab.run(`ip link add ${link} type bridge`);
+      lab.run(`nft add chain ip filter ${chain}`);
+      if (table !== '') lab.run(`nft add table ${table}`);
+      lab.place(file, '');
+    }
     const findings = await lab.findings();
-    assert.deepEqual(findings.map(({ id, severity, subject }) => [id, severity, subject]).toSorted(), [
-      ['leftover/cni', 'note', 'Weave Net'],
-      ['leftover/cni', 'warning', 'Calico'],
-      ['leftover/cni', 'warning', 'Cilium'],
-    ]);
+    assert.deepEqual(
+      findings.map(({ id, severity, subject }) => [id, severity, subject]),
+      OTHERS.map(([project]) => ['leftover/cni', 'warning', project]).toSorted(),
+    );
+    for (const [project, ...traces] of OTHERS) {
+      const { evidence = [] } = findings.find(({ subject }) => subject === project) ?? {};
+      const [link = '', chain = '', table = '', file = ''] = traces;
+      const wanted = [link, chain, table, file.split('/').slice(0, 4).join('/')];
+      assert.deepEqual(
+        wanted.filter((each) => !evidence.join('\n').includes(each)),
+        [],
+        project,
+      );
+    }
+  });
+
+  test('of a CNI that is configured nothing is left over, and files alone are worth a note', async () => {
+    using lab = new DoctorLab();
+    await lab.attach(lab.podnet(), 'c1');
+    lab.place('/var/lib/weave/weave.db', '');
+    assert.deepEqual(
+      (await lab.findings()).map(({ id, severity }) => [id, severity]),
+      [['leftover/cni', 'note']],
+    );
+    lab.write('20-weave.conflist', { cniVersion: '1.0.0', name: 'weave', plugins: [{ type: 'weave-net' }] });
+    assert.ok((await lab.findings()).every(({ id }) => id !== 'leftover/cni'));
   });
 
   test('pairs of links that lead nowhere', async () => {

@@ -163,6 +163,19 @@ esac
     assert.ok(!ids.includes('network/not-ready'), 'without root a plugin cannot be ready');
   });
 
+  test('that CRI-O does not find, for it looks elsewhere', async () => {
+    using lab = new DoctorLab();
+    lab.podnet();
+    const setting = 'plugin_dirs in /etc/crio/crio.conf';
+    const pluginReaders = [{ runtime: 'CRI-O', directories: ['/usr/libexec/nowhere'], setting }];
+    const [first] = await lab.findings({}, { pluginReaders });
+    assert.equal(first?.id, 'program/out-of-reach');
+    assert.match(first?.what ?? '', /^CRI-O looks .* there is no bridge, host-local, portmap$/);
+    assert.match(first?.remedy ?? '', /plugin_dirs in \/etc\/crio\/crio\.conf/);
+    const found = [{ runtime: 'CRI-O', directories: ['/usr/libexec/nowhere', lab.bin], setting }];
+    assert.deepEqual(await lab.findings({}, { pluginReaders: found }), []);
+  });
+
   test('that is in order, behind an unusable copy of itself, is only warned of', async () => {
     using lab = new DoctorLab();
     lab.podnet();

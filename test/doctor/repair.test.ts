@@ -1,6 +1,6 @@
 /**
- * Repair on the real kernel: whatever order ADD, DEL, reboots of containers, restarts of the runtime, and repairs come
- * in, also at the same time, no living container's address is ever free for another.
+ * Repair on the real kernel: whatever order ADD, DEL, ends of containers, deaths and restarts of the runtime, and
+ * repairs come in, also at the same time, no living container's address is ever free for another.
  */
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
@@ -11,6 +11,7 @@ import { type Freed, freeLeaks, type NodePorts } from '@heddle/doctor';
 import { openSession } from '@heddle/netlink';
 import { Choices } from '../support/choices.ts';
 import { DoctorLab, type LabPod, OWN } from './doctor-lab.ts';
+import { MOMENTS } from './runtime-process.ts';
 
 const SUBNETS = {
   ipam: { ranges: [[{ subnet: `${OWN.v4}.0/24` }], [{ subnet: `${OWN.v6}:/64` }]] },
@@ -98,10 +99,14 @@ class Life {
   readonly #list: NetworkConfigList;
   readonly #choices: Choices;
   readonly #alive = new Map<string, LabPod>();
-  /** Names of containers that were killed without DEL. */
+  /** Pods whose runtime was killed while it attached them: it does not remember them. */
+  readonly #limbo = new Map<string, LabPod>();
+  /** Containers that were killed without DEL. */
   readonly #killed: LabPod[] = [];
   #count = 0;
   freed = 0;
+  /** The moments at which runtimes were killed. */
+  readonly crashes = new Set<string>();
 
   constructor(lab: DoctorLab, seed: number) {
     this.#lab = lab;
@@ -120,6 +125,8 @@ class Life {
 
   /** When all is quiet, one repair leaves what the living hold, and nothing else. */
   async settle(): Promise<void> {
+    // Those that the runtime forgot end without it.
+    for (const [id, pod] of this.#limbo) await this.#bury(this.#limbo, id, pod);
     await this.#repair();
     this.check();
     const owners = new Set(held(this.#lab).values());
@@ -136,6 +143,8 @@ class Life {
       'kill',
       'kill',
       'late del',
+      'forget',
+      'crash',
       'restart',
       'repair',
       'repair',
@@ -149,6 +158,10 @@ class Life {
         return this.#kill();
       case 'late del':
         return this.#lateDel();
+      case 'forget':
+        return this.#forget();
+      case 'crash':
+        return this.#crash();
       case 'restart':
         return this.#restart();
       default:
@@ -177,11 +190,15 @@ class Life {
 
   /** The container dies, and nobody tells the runtime. */
   async #kill(): Promise<void> {
-    const entry = [...this.#alive].at(-1);
-    if (entry === undefined) return;
-    this.#alive.delete(entry[0]);
-    await this.#lab.bury(entry[1]);
-    this.#killed.push(entry[1]);
+    const pods = this.#limbo.size > 0 && this.#choices.chance(3) ? this.#limbo : this.#alive;
+    const entry = [...pods].at(-1);
+    if (entry !== undefined) await this.#bury(pods, ...entry);
+  }
+
+  async #bury(pods: Map<string, LabPod>, id: string, pod: LabPod): Promise<void> {
+    pods.delete(id);
+    await this.#lab.bury(pod);
+    this.#killed.push(pod);
   }
 
   /** The runtime finds out later. */
@@ -190,12 +207,33 @@ class Life {
     if (pod !== undefined) await this.#lab.cni.del(this.#list, pod.attachment);
   }
 
-  /** The runtime has lost its memory of one container that lives. */
-  async #restart(): Promise<void> {
+  /** The runtime has lost its memory of one container that lives, as after a power cut. */
+  async #forget(): Promise<void> {
     const [entry] = this.#alive;
     if (entry === undefined) return;
     const file = join(this.#lab.cacheDir, 'results', `podnet-${entry[0]}-eth0`);
     rmSync(file, { force: true });
+  }
+
+  /** The runtime is killed in the middle of ADD, before it could write down that there is such an attachment. */
+  async #crash(): Promise<void> {
+    const id = `c${++this.#count}-${process.pid}`;
+    const pod = this.#lab.podOf(id);
+    const moment = this.#choices.one(MOMENTS);
+    const orphansEnd = await this.#lab.dieAttaching(pod, moment);
+    this.crashes.add(moment);
+    this.#limbo.set(id, pod);
+    await orphansEnd();
+  }
+
+  /** The runtime comes back, and takes down the pods that it had not finished, of which it has no result. */
+  async #restart(): Promise<void> {
+    const unfinished = [...this.#limbo];
+    this.#limbo.clear();
+    for (const [, pod] of unfinished) {
+      await this.#lab.cni.del(this.#list, pod.attachment);
+      pod.kill();
+    }
   }
 
   async #repair(): Promise<void> {
@@ -206,10 +244,8 @@ class Life {
   check(): void {
     const reservations = held(this.#lab);
     const users = new Map<string, string>();
-    for (const [id, pod] of this.#alive) {
-      const addresses = pod
-        .run('ip -o address show dev eth0 scope global')
-        .matchAll(/inet6? ([\d.a-f:]+)\//g);
+    for (const [id, pod] of [...this.#alive, ...this.#limbo]) {
+      const addresses = pod.run('ip -o address show scope global').matchAll(/inet6? ([\d.a-f:]+)\//g);
       for (const [, address = ''] of addresses) {
         assert.equal(reservations.get(address), id, `${address} of ${id} is held for it`);
         assert.equal(users.get(address), undefined, `${address} is ${id}'s alone`);
@@ -221,13 +257,16 @@ class Life {
 
 test('no address of a living container is ever freed, in any order of events', async (t) => {
   let freed = 0;
+  const moments = new Set<string>();
   for (const seed of [1, 2, 3, 4]) {
     using lab = new DoctorLab();
     const life = new Life(lab, seed);
     for (let round = 0; round < 12; round++) await life.round();
     await life.settle();
     freed += life.freed;
+    for (const moment of life.crashes) moments.add(moment);
   }
   t.diagnostic(`${freed} leaked addresses were freed meanwhile`);
   assert.ok(freed > 0, 'the events must leave something to free');
+  assert.deepEqual([...moments].toSorted(), MOMENTS.toSorted(), 'runtimes must die at every moment');
 });

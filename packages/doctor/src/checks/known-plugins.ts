@@ -45,7 +45,7 @@ export const CNI_FOOTPRINTS: readonly Footprint[] = [
   {
     project: 'Flannel',
     words: ['flannel', 'canal'],
-    links: /^flannel(-v6)?\.\d+$|^flannel-wg(-v6)?$/,
+    links: /^flannel(-v6)?\.(\d+|ipip)$|^flannel-wg(-v6)?$/,
     chains: /^FLANNEL-(FWD|POSTRTG)$/,
     tables: /^(ip|ip6) flannel-ipv[46]$/,
     paths: ['/run/flannel/subnet.env', '/var/lib/cni/flannel'],
@@ -53,10 +53,10 @@ export const CNI_FOOTPRINTS: readonly Footprint[] = [
   {
     project: 'Calico',
     words: ['calico', 'canal'],
-    links: /^cali[0-9a-f]{11}$|^vxlan(-v6)?\.calico$|^wireguard\.cali$|^wg-v6\.cali$/,
+    links: /^cali[0-9a-f]{11}$|^vxlan(-v6)?\.calico$|^wireguard\.cali$|^wg-v6\.cali$|^bpf(in|out)\.cali$/,
     chains: /^cali-/,
     tables: /^(ip|ip6|inet) calico$/,
-    paths: ['/var/lib/calico', '/var/run/calico'],
+    paths: ['/var/lib/calico', '/var/run/calico', '/var/log/calico'],
   },
   {
     project: 'Cilium',
@@ -68,24 +68,24 @@ export const CNI_FOOTPRINTS: readonly Footprint[] = [
   {
     project: 'Weave Net',
     words: ['weave'],
-    links: /^weave$|^vethwe-(bridge|datapath)$|^vxlan-6784$/,
+    links: /^weave$|^vethwe-(bridge|datapath|pcap)$|^vethwepl[0-9a-f]+$|^vxlan-6784$/,
     chains: /^WEAVE(-|$)/,
     paths: ['/var/lib/weave'],
   },
   {
     project: 'kube-router',
     words: ['kube-router', 'kuberouter', 'kube-bridge'],
-    links: /^kube-bridge$|^kube-dummy-if$/,
+    links: /^kube-bridge$|^kube-dummy-if$|^kube-tunnel-if$/,
     chains: /^KUBE-(ROUTER|POD-FW|NWPLCY)-/,
-    tables: /^inet kube-router/,
+    tables: /^(ip|ip6|inet) kube-router/,
     paths: ['/var/lib/kube-router'],
   },
   {
     project: 'Antrea',
     words: ['antrea'],
-    links: /^antrea-(gw0|tun0|egress0)$/,
+    links: /^antrea-(gw0|tun0|egress0|ingress0|wg0)$/,
     chains: /^ANTREA-/,
     tables: /^(ip|ip6|inet) antrea/,
-    paths: ['/var/run/antrea'],
+    paths: ['/var/run/antrea', '/var/log/antrea'],
   },
 ];
