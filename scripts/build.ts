@@ -1,7 +1,8 @@
 /**
  * Builds everything that is delivered: the packages as JavaScript with their types (`packages/*\/dist`), the plugins'
- * program with its addon and the agent's client (`build/plugins`), which `heddle install` puts in its place, and the
- * command and agent as one file (`build/heddle`), which `bin/heddle` runs, and the driver of `heddle bench`.
+ * program with its addon and the agent's client (`build/plugins`), which `heddle install` puts in its place, the command
+ * and agent as one file (`build/heddle`), which `bin/heddle` runs, the driver of `heddle bench`, and the tracer of
+ * `heddle conformance`.
  *
  *   node --conditions=source scripts/build.ts
  */
@@ -18,6 +19,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { buildCommand } from './build-command.ts';
+import { buildCrash } from './build-crash.ts';
 import { buildDriver } from './build-driver.ts';
 import { buildShim } from './build-shim.ts';
 import { buildStandalone } from './build-standalone.ts';
@@ -42,10 +44,10 @@ run('node_modules/.bin/node', '--input-type=module', '--eval', packages.flatMap(
 const plugins = buildStandalone();
 buildShim();
 const command = buildCommand();
-const driver = buildDriver();
+const [driver, tracer] = [buildDriver(), buildCrash()];
 
 const programs = ['heddle-cni', 'heddle-shim'].map((name) => join(plugins, name));
-for (const path of [...programs, command, driver]) {
+for (const path of [...programs, command, driver, tracer]) {
   console.log(`${(statSync(path).size / 1024 / 1024).toFixed(1).padStart(6)} MiB  ${path}`);
 }
 

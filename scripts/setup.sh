@@ -49,6 +49,7 @@ if ! cmp -s package-lock.json "$stamp"; then
 fi
 node_modules/.bin/node scripts/build-native.ts
 node_modules/.bin/node --conditions=source scripts/build-driver.ts
+node_modules/.bin/node --conditions=source scripts/build-crash.ts
 node_modules/.bin/node scripts/setup-quickjs.ts
 
 [ "$level" != test ] || node_modules/.bin/node scripts/setup-lab.ts

@@ -55,6 +55,39 @@ checked too: it notes how it is called, and fails, hangs or prints garbage when 
 \`--daemon 'COMMAND'\` runs a shell command on the node for as long as checks run there. It shares the node's namespaces, and
 /run and /var/lib as the plugin sees them. \`--ready PATH\` names what is there when it is ready, such as its socket.
 
+### Killing at every step
+
+The suite \`crash\` kills the plugin, and all that it has started, at system calls that change something which outlives it,
+one after the other: requests on netlink sockets (but for those that only ask), files made, written, renamed, removed or
+locked, mounts, namespaces entered. After each kill it does what a runtime does, DEL and then GC without attachments;
+node and container must be as they are when nobody kills, and an ADD of the same names must work. Eight points of each
+command are tried, spread over all of them; \`--crash all\` tries every one. The report says how many there were.
+
+\`\`\`sh
+heddle conformance ./my-plugin --config plugin.json --suite crash --crash all
+\`\`\`
+
+What it is done with can be used alone, by tests of anything: the program \`packages/conformance/build/heddle-crash\`, and
+functions of \`@heddle/conformance\`.
+
+\`\`\`sh
+heddle-crash -- ./my-plugin                    # lists the calls on stderr: number, process, call, path or kind of request
+heddle-crash --kill 7 -- ./my-plugin           # ends before the seventh; --after: once it is done
+heddle-crash --hold 7 -- ./my-plugin           # stops there, until a SIGUSR1 or its own end
+heddle-crash --kill 7 --attach "$(pidof daemon)"
+\`\`\`
+
+\`\`\`ts
+import { attachCrash, crashAt, holdAt } from '@heddle/conformance';
+
+const { points } = await crashAt({ program, env, stdin, point: 0 }); // 0: nothing is killed
+for (const { number } of points) await crashAt({ program, env, stdin, point: number });
+\`\`\`
+
+Calls are followed by ptrace(2), in every thread and every process that is started, in the order in which they are begun;
+a program that does the same things in the same order each time is killed at the same place each time. What a program asks
+for by io_uring is not seen.
+
 ## In continuous integration
 
 A profile says what a plugin does not claim, each with a reason. What it names (a check, or a whole suite) is neither run

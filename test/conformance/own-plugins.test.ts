@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { PLUGINS } from '@heddle/plugins';
+import { buildCrash } from '../../scripts/build-crash.ts';
 import { missingLinkKinds } from '../../scripts/lab/link-kinds.ts';
 import { THROUGH_AGENT } from '../support/agent-lane.ts';
 import { installPlugins } from '../support/plugin-directory.ts';
@@ -31,12 +32,14 @@ interface Report {
   readonly checks: readonly {
     readonly id: string;
     readonly status: string;
+    readonly note: string | null;
     readonly failure: { readonly expected: string; readonly got: string } | null;
   }[];
 }
 
 let directory: string;
 before(() => {
+  buildCrash();
   directory = mkdtempSync(join(tmpdir(), 'heddle-own-'));
   installPlugins(join(directory, 'bin'));
 });
@@ -54,6 +57,7 @@ for (const type of PLUGINS.keys()) {
     const args = [
       ...[...command, 'conformance', join(directory, 'bin', type), '-o', 'json'],
       ...(THROUGH_AGENT ? agent : []),
+      ...(process.env['HEDDLE_CRASH'] === 'all' ? ['--crash', 'all'] : []),
     ];
     const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
     assert.match(stdout, /^\{/, stderr);
@@ -65,5 +69,6 @@ for (const type of PLUGINS.keys()) {
       [],
     );
     assert.ok(passed > 50, `only ${passed} checks were about it`);
+    for (const { id, note } of checks) if (note !== null) console.log(`${type}: ${id}: ${note}`);
   });
 }

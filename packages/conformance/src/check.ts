@@ -16,6 +16,7 @@ export const SUITES = [
   'concurrency',
   'leaks',
   'limits',
+  'crash',
   'runtime',
 ] as const;
 

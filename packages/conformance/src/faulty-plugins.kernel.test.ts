@@ -2,8 +2,11 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { test } from 'node:test';
+import { buildCrash } from '../../../scripts/build-crash.ts';
 import { checkPlugin } from './run.ts';
 import { type Fault, ShellPlugin } from './testing/shell-plugin.ts';
+
+buildCrash();
 
 interface Faulty {
   readonly what: string;
@@ -222,6 +225,27 @@ const FAULTY: readonly Faulty[] = [
       ],
     ],
     found: ['check/tolerates-additions', /CHECK to succeed.*strange links/],
+  },
+  {
+    ...{ what: 'leaves a draft behind when its ADD is killed', base: 'ipam' },
+    faults: [
+      ['  n=2\n', '  n=2\n  : >"$claims/$$.draft"\n'],
+      ["is left'\n  done\n", 'is left\'\n  done\n  rm "$claims/$$.draft"\n'],
+    ],
+    found: ['crash/add', /as it was before .* a kill before call \d+, .*; got \+ file \S+\.draft/],
+  },
+  {
+    ...{ what: 'gives its record up before the interface on DEL', base: 'interface' },
+    faults: [['    gone "$key"\n    release;;', '    if [ -n "$(mine)" ]; then release; gone "$key"; fi;;']],
+    found: ['crash/del', /as it was before .* a kill before call \d+, .*; got \+ link kp/],
+  },
+  {
+    ...{ what: 'puts aside what its GC frees', base: 'ipam' },
+    faults: [
+      ['gone "$owner"; rm -f "$each"; }', 'mv "$each" "$each.old"; rm "$each.old"; }'],
+      ['for each in "$claims"/*; do\n    [ -L', 'for each in "$claims"/*[0-9]; do\n    [ -L'],
+    ],
+    found: ['crash/gc', /as it was before .* a kill before call \d+, unlinkat .*; got \+ file \S+\.old/],
   },
 ];
 

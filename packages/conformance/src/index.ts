@@ -1,5 +1,8 @@
 /** A conformance kit for CNI plugins and runtimes, on a real kernel, with no knowledge of their insides. */
 export { type Check, type Citation, type Kind, SUITES, type Suite, suiteOf } from './check.ts';
+export { type AttachedTracer, attachCrash } from './crash/attach.ts';
+export { type CrashEnd, type CrashRequest, crashAt, type HeldProgram, holdAt } from './crash/crash-at.ts';
+export { type CrashPoint, type CrashReport, pointText } from './crash/tracer.ts';
 export { CheckFailure, KitError } from './failure.ts';
 export type { Call } from './lab/call.ts';
 export { type Profile, parseProfile, type Unclaimed } from './profile.ts';

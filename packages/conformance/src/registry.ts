@@ -7,6 +7,7 @@ import { ENVIRONMENT_CHECKS } from './suites/contract/environment.ts';
 import { INPUT_CHECKS } from './suites/contract/input.ts';
 import { OUTPUT_CHECKS } from './suites/contract/output.ts';
 import { VERSION_CHECKS } from './suites/contract/version.ts';
+import { CRASH_CHECKS } from './suites/crash.ts';
 import { DELEGATION_CHECKS } from './suites/delegation.ts';
 import { GC_CHECKS } from './suites/gc.ts';
 import { IDEMPOTENCE_CHECKS } from './suites/idempotence.ts';
@@ -33,4 +34,5 @@ export const CHECKS: readonly Check[] = [
   ...CONCURRENCY_CHECKS,
   ...LEAK_CHECKS,
   ...LIMIT_CHECKS,
+  ...CRASH_CHECKS,
 ];

@@ -25,6 +25,8 @@ export interface ConformanceOptions {
   /** Only these checks. */
   readonly only?: readonly string[] | undefined;
   readonly profile?: Profile | undefined;
+  /** Has checks that kill at system calls do it at every one, and not at some spread over all. */
+  readonly isThorough?: boolean | undefined;
   /** A shell command that runs on the node for as long as the checks do, such as a daemon that the plugin talks to. */
   readonly daemon?: string | undefined;
   /** A path, such as the daemon's socket, that is there when it is ready; without it, the kit waits for a moment. */
@@ -43,6 +45,8 @@ export interface Outcome {
   readonly status: 'passed' | 'failed' | 'skipped' | 'unclaimed';
   /** Why it was skipped or is not claimed. */
   readonly reason?: string;
+  /** How it was done, where that is of interest. */
+  readonly note?: string;
   readonly failure?: FailureReport;
   readonly milliseconds: number;
 }
@@ -95,7 +99,7 @@ export async function checkPlugin(options: ConformanceOptions): Promise<RunRepor
   for (const check of chosen(options)) {
     const outcome = await runCheck(
       check,
-      { subject, house, nodes, surroundings },
+      { subject, house, nodes, surroundings, isThorough: options.isThorough ?? false },
       options.profile ?? CLAIMS_ALL,
     );
     outcomes.push(outcome);
@@ -110,6 +114,7 @@ interface Bench {
   readonly house: House;
   readonly nodes: Nodes;
   readonly surroundings: Readonly<Record<string, string>>;
+  readonly isThorough: boolean;
 }
 
 async function runCheck(check: Check, bench: Bench, profile: Profile): Promise<Outcome> {
@@ -127,7 +132,7 @@ async function runCheck(check: Check, bench: Bench, profile: Profile): Promise<O
   using lab = new Lab({ ...bench, node, network: `${node.tag}-${id.replace('/', '.')}`.slice(0, 60) });
   try {
     await check.run(lab);
-    const passed = ended({ status: 'passed' });
+    const passed = ended({ status: 'passed', ...noted(lab) });
     if (bench.nodes.areShared) await lab.tidy();
     return passed;
   } catch (error) {
@@ -138,8 +143,13 @@ async function runCheck(check: Check, bench: Bench, profile: Profile): Promise<O
     bench.nodes.spoil();
     // What else is thrown is a defect of the kit, and no fault of the plugin.
     if (error instanceof KitError || !(error instanceof HeddleError)) throw error;
-    return ended({ status: 'failed', failure: failureReport(check, error, lab.calls.at(-1)) });
+    const failure = failureReport(check, error, lab.calls.at(-1));
+    return ended({ status: 'failed', ...noted(lab), failure });
   }
+}
+
+function noted({ noted: note }: Lab): Pick<Outcome, 'note'> {
+  return note === undefined ? {} : { note };
 }
 
 /** All about a failure. @param last the call that showed it, where the error does not say */

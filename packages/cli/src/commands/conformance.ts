@@ -15,6 +15,7 @@ interface ConformanceFlags extends CommonFlags {
   readonly profile?: string;
   readonly daemon?: string;
   readonly ready?: string;
+  readonly crash?: 'sample' | 'all';
   readonly format?: 'table' | 'json' | 'junit' | 'markdown';
   readonly list?: boolean;
 }
@@ -69,6 +70,7 @@ interface Output {
     title: string;
     status: 'passed' | 'failed' | 'skipped' | 'unclaimed';
     reason: string | null;
+    note: string | null; // how it was done
     milliseconds: number;
     failure: {
       expected: string;
@@ -140,6 +142,12 @@ interface Output {
         placeholder: 'path',
         optional: true,
       },
+      crash: {
+        kind: 'enum',
+        values: ['sample', 'all'],
+        brief: 'kill the plugin at some of its calls, or at all of them (default: sample)',
+        optional: true,
+      },
       format: {
         kind: 'enum',
         values: ['table', 'json', 'junit', 'markdown'],
@@ -180,6 +188,7 @@ interface Output {
           suites: flags.suite?.map((name) => suite(name, kit.SUITES)),
           daemon: flags.daemon,
           ready: flags.ready,
+          isThorough: flags.crash === 'all',
         })
       : kit.checkRuntime({ ...common, template: flags.runtime }));
     const invocation = {

@@ -59,11 +59,14 @@ export class Lab implements Disposable {
   readonly stub: StubIpam;
   /** The network's name in ordinary calls. */
   readonly network: string;
+  /** Whether nothing may be left out for the sake of time. */
+  readonly isThorough: boolean;
   /** All calls so far. */
   readonly calls: Call[] = [];
   readonly #node: Node;
   readonly #surroundings: Readonly<Record<string, string>>;
   readonly #containers: Container[] = [];
+  #note: string | undefined;
   /** Those whose last ADD has not been followed by a DEL. */
   readonly #attached = new Set<Container>();
 
@@ -73,6 +76,7 @@ export class Lab implements Disposable {
     readonly node: Node;
     readonly network: string;
     readonly surroundings: Readonly<Record<string, string>>;
+    readonly isThorough?: boolean;
   }) {
     this.subject = facts.subject;
     this.house = facts.house;
@@ -82,6 +86,17 @@ export class Lab implements Disposable {
     this.stub.forgetCalls();
     this.network = facts.network;
     this.#surroundings = facts.surroundings;
+    this.isThorough = facts.isThorough ?? false;
+  }
+
+  /** What a report is to say about how the check was done; `undefined` for nothing. */
+  get noted(): string | undefined {
+    return this.#note;
+  }
+
+  /** Says something about how the check is done. */
+  note(text: string): void {
+    this.#note = text;
   }
 
   /** A fresh container, with the interface of an earlier plugin where the one under test is chained. */

@@ -19,10 +19,18 @@ export function jsonReport(run: RunReport, invocation: Invocation): object {
 }
 
 function checkJson(outcome: Outcome, invocation: Invocation): object {
-  const { id, title, suite, status, reason, failure, milliseconds } = outcome;
+  const { id, title, suite, status, reason, note, failure, milliseconds } = outcome;
   const { call, ...words } = failure ?? {};
   return {
-    ...{ id, suite, title, status, reason: reason ?? null, milliseconds: Math.round(milliseconds) },
+    ...{
+      id,
+      suite,
+      title,
+      status,
+      reason: reason ?? null,
+      note: note ?? null,
+      milliseconds: Math.round(milliseconds),
+    },
     failure:
       failure === undefined
         ? null

@@ -10,9 +10,10 @@ const SIGNS = { passed: '✔', failed: '✘', skipped: '·', unclaimed: '○' } 
 const COLOURS = { passed: 'green', failed: 'red', skipped: 'dim', unclaimed: 'yellow' } as const;
 
 /** One line for a check that has ended. */
-export function outcomeLine({ id, title, status, reason }: Outcome, styled: boolean): string {
+export function outcomeLine({ id, title, status, reason, note }: Outcome, styled: boolean): string {
   const sign = styled ? styleText(COLOURS[status], SIGNS[status], { validateStream: false }) : SIGNS[status];
-  return `${sign} ${id}  ${title}${reason === undefined ? '' : ` (${reason})`}\n`;
+  const aside = reason ?? note;
+  return `${sign} ${id}  ${title}${aside === undefined ? '' : ` (${aside})`}\n`;
 }
 
 /**

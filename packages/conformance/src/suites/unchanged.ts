@@ -17,6 +17,23 @@ export async function containerUnchanged(
   same(before, await snapshotOf(namespace), `a container as it was before ${after}`);
 }
 
+/**
+ * A container that is about to be attached and detached. Loopback is the runtime's, and who sets it up does it once: the kernel
+ * gives it 127.0.0.1 then, and leaves it to it. So this is done first.
+ */
+export async function settled(container: Container): Promise<Snapshot> {
+  const { links } = container.namespace.session;
+  await links.set('lo', { up: true });
+  if (container.ifName === 'lo') await links.set('lo', { up: false });
+  return await withoutCommonIpv6(container);
+}
+
+/** A container, but for what whoever brings IPv6 up for an interface may leave on for loopback and those to come. */
+export async function withoutCommonIpv6({ namespace }: Container): Promise<Snapshot> {
+  const lines = await snapshotOf(namespace);
+  return lines.filter((line) => !/^setting ipv6\/conf\/(lo|default|all)\//.test(line));
+}
+
 /** @throws {CheckFailure} when something has gone from the node; more there may be, such as a lock */
 export async function nothingLost(lab: Lab, before: Snapshot, after = 'that'): Promise<void> {
   const left = missingFrom(await lab.snapshot(), before);
