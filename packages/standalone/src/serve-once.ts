@@ -9,6 +9,7 @@ import { readToEnd, writeBestEffort } from './descriptors.ts';
 export async function serveOnce(plugin: Plugin): Promise<PluginOutcome> {
   const host = systemPluginHost({
     mode: 'sync',
+    leaveDeletions: TAKING_DOWN.includes(process.env['CNI_COMMAND'] ?? ''),
     // The agent's client, where that is installed, stands for the same code.
     own: {
       executables: [process.execPath, join(dirname(process.execPath), 'heddle-shim')],
@@ -19,3 +20,5 @@ export async function serveOnce(plugin: Plugin): Promise<PluginOutcome> {
   });
   return await serve(plugin, { env: process.env, readStdin: () => readToEnd(0) }, host);
 }
+
+const TAKING_DOWN: readonly string[] = ['DEL', 'GC'];

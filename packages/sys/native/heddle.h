@@ -164,6 +164,7 @@ void hd_stop_lock_waits(struct hd_async *async);
 
 /* --- one registration per file ---------------------------------------------------------------------------- */
 
+void hd_register_aside(napi_env env, napi_value exports);
 void hd_register_digest(napi_env env, napi_value exports);
 void hd_register_files(napi_env env, napi_value exports);
 void hd_register_locks(napi_env env, napi_value exports);

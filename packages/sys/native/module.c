@@ -29,6 +29,7 @@ NAPI_MODULE_INIT() {
   }
   static const struct hd_export list[] = {{"setErrorFactory", set_error_factory}};
   hd_define(env, exports, list, sizeof list / sizeof *list);
+  hd_register_aside(env, exports);
   hd_register_digest(env, exports);
   hd_register_files(env, exports);
   hd_register_locks(env, exports);

@@ -69,6 +69,10 @@ export interface Addon {
     done: (error: SysError | undefined, datagrams: Uint8Array[]) => void,
   ): void;
 
+  sendAside(fd: number, request: Uint8Array): number;
+  awaitAside(fd: number, process: number): boolean;
+  holdAside(fd: number): void;
+
   watch(fd: number, onReadable: () => void, held: boolean): number;
   unwatch(id: number): void;
 }

@@ -1,3 +1,4 @@
+export { type Aside, closeAside, sendAside } from './aside.ts';
 export { AF, IN, MSG, NETLINK, NETLINK_OPTION, O, SO, SOCK, SOL } from './constants.ts';
 export { sha512 } from './digest.ts';
 export { errnoName, errnoNumber, errnoText } from './errno.ts';

@@ -21,6 +21,8 @@ export interface SystemPluginHostOptions {
    * where others wait.
    */
   readonly mode?: 'sync' | 'threaded';
+  /** Whether deletions may be seen to their end by processes that outlive this one: `leaveDeletions` of a session. */
+  readonly leaveDeletions?: boolean;
   /** The plugins that may run without a process, and the executables that hold the same code. */
   readonly own?: { readonly executables: readonly string[]; readonly plugins: PluginTable };
   /** Where marks of running ADDs are kept. Default `/run/heddle/adding`. */
@@ -37,10 +39,10 @@ export interface SystemPluginHostOptions {
  * @example await serve(bridge, { env: process.env, readStdin }, systemPluginHost({ mode: 'sync' }));
  */
 export function systemPluginHost(options: SystemPluginHostOptions = {}): PluginHost {
-  const { mode = 'threaded', own, marks = '/run/heddle/adding', turns, onStderr } = options;
+  const { mode = 'threaded', leaveDeletions, own, marks = '/run/heddle/adding', turns, onStderr } = options;
   return {
     openNetns,
-    openSession: (netns) => openSession({ netns, mode }),
+    openSession: (netns) => openSession({ netns, mode, leaveDeletions }),
     findPlugin: (type, path) => findPlugin(type, path).path,
     async invoke({ type, path, env, stdin, signal }) {
       // Most delegates are plugins of ours, which need no process.

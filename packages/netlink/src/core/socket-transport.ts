@@ -1,6 +1,7 @@
 /** Netlink sockets — netlink(7), linux/netlink.h */
 import {
   AF,
+  closeAside,
   type Fd,
   NETLINK_OPTION,
   type NetnsHandle,
@@ -29,6 +30,8 @@ export interface SocketOptions {
   /** The namespace to speak to; the caller's own without. */
   readonly netns?: NetnsHandle | undefined;
   readonly mode: ModeChoice;
+  /** Leaves what the kernel does when the socket is closed to a process that outlives this one. */
+  readonly leaveClose?: boolean;
 }
 
 /**
@@ -63,7 +66,8 @@ export class SocketTransport implements Transport {
 
   [Symbol.dispose](): void {
     this.#closed = true;
-    this.#fd?.close();
+    if (this.#fd !== undefined && this.#options.leaveClose) closeAside(this.#fd);
+    else this.#fd?.close();
     this.#fd = undefined;
   }
 

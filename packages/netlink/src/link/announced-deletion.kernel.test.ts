@@ -8,11 +8,17 @@ import { TestNetns } from '../testing/test-netns.ts';
 
 const openFiles = () => readdirSync('/proc/self/fd').length;
 
-async function withSession(check: (session: KernelSession, late: unknown[]) => Promise<void>): Promise<void> {
-  using netns = createNetns();
+type Check = (session: KernelSession) => Promise<void>;
+
+/** With the request on a thread, and with it in a process of its own. */
+async function withSession(check: Check): Promise<void> {
   const late: unknown[] = [];
-  using session = openSession({ netns, onLateFailure: (error) => late.push(error) });
-  await check(session, late);
+  const ways = [{ onLateFailure: (error: unknown) => late.push(error) }, { leaveDeletions: true }] as const;
+  for (const way of ways) {
+    using netns = createNetns();
+    using session = openSession({ netns, ...way });
+    await check(session);
+  }
   assert.deepEqual(late, []);
 }
 

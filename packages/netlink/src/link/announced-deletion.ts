@@ -12,6 +12,7 @@
  */
 import {
   AF,
+  type Aside,
   bind,
   type Fd,
   MSG,
@@ -21,9 +22,11 @@ import {
   SOCK,
   SOL,
   SysError,
+  sendAside,
   setsockopt,
   socket,
   transact,
+  transactSync,
   watch,
 } from '@heddle/sys';
 import { decode, encode, pad, struct, u16, u32 } from '@heddle/wire';
@@ -57,19 +60,11 @@ export async function deleteAnnounced(message: Message, options: AnnouncedDeleti
     if (error === undefined) resolve();
     else reject(error);
   };
-  const wanted = decode(linkMessage, message.body).index;
   let isAnswered = false;
   const take = (datagram: Uint8Array) => {
-    for (const frame of readMessages(datagram)) {
-      if (frame.header.sequence !== SEQUENCE) continue;
-      const verdict = verdictOf(frame);
-      if (verdict === undefined) {
-        if (isGone(frame.header.type, frame.body, wanted)) end();
-        continue;
-      }
-      isAnswered = true;
-      const { errnum, extAck } = verdict;
-      end(errnum === 0 ? undefined : new NetlinkError(message.operation, errnum, extAck));
+    for (const news of newsIn(datagram, message)) {
+      isAnswered ||= news.isAnswer;
+      end(news.error);
     }
   };
   // What the request's own thread has not taken by then: it is in the kernel still, up to the acknowledgement.
@@ -82,12 +77,10 @@ export async function deleteAnnounced(message: Message, options: AnnouncedDeleti
       if (!SysError.is(error, 'ENOBUFS')) end(error);
     }
   });
-  const flags = NLM_F.REQUEST | NLM_F.ACK | NLM_F.ECHO | (message.flags ?? 0);
-  const request = encodeMessage({ type: message.type, flags, sequence: SEQUENCE, body: message.body });
-  void transact(fd, request)
+  void transact(fd, requestOf(message))
     .then((datagrams) => {
       for (const datagram of datagrams) take(datagram);
-      if (!isAnswered) end(new NetlinkError(`${message.operation}, which was not answered`, EPROTO));
+      if (!isAnswered) end(unanswered(message));
     })
     .catch(end)
     .finally(() => {
@@ -95,6 +88,81 @@ export async function deleteAnnounced(message: Message, options: AnnouncedDeleti
       fd.close();
     });
   await promise;
+}
+
+/**
+ * The same for a process that does one thing and ends, and with it all its threads: another process makes the request,
+ * and ends when the kernel is through with it. Where none can be started, the acknowledgement is awaited.
+ *
+ * @throws {NetlinkError} when the kernel refuses
+ */
+export function deleteAside(message: Message, netns: NetnsHandle | undefined): void {
+  using fd = openSocket(netns);
+  const { error } = firstNews(fd, message);
+  if (error !== undefined) throw error;
+}
+
+function firstNews(fd: Fd, message: Message): News {
+  const request = requestOf(message);
+  using aside = startAside(fd, request);
+  if (aside === undefined) {
+    const all = transactSync(fd, request).flatMap((datagram) => newsIn(datagram, message));
+    return all.find(({ isAnswer }) => isAnswer) ?? { isAnswer: true, error: unanswered(message) };
+  }
+  while (aside.awaitAnswer()) {
+    const [news] = newsIn(received(fd), message);
+    if (news !== undefined) return news;
+  }
+  return { isAnswer: true, error: unanswered(message) };
+}
+
+function startAside(fd: Fd, request: Uint8Array): Aside | undefined {
+  try {
+    return sendAside(fd, request);
+  } catch (error) {
+    if (SysError.is(error)) return undefined;
+    throw error;
+  }
+}
+
+function received(fd: Fd): Uint8Array {
+  try {
+    return recv(fd, undefined, MSG.DONTWAIT) ?? NOTHING;
+  } catch (error) {
+    // What was lost, the acknowledgement makes up for.
+    if (SysError.is(error, 'ENOBUFS')) return NOTHING;
+    throw error;
+  }
+}
+
+const NOTHING = new Uint8Array();
+
+/** The announcement, or the acknowledgement. */
+interface News {
+  readonly isAnswer: boolean;
+  readonly error?: NetlinkError | undefined;
+}
+
+function newsIn(datagram: Uint8Array, message: Message): readonly News[] {
+  const wanted = decode(linkMessage, message.body).index;
+  return readMessages(datagram).flatMap((frame): readonly News[] => {
+    if (frame.header.sequence !== SEQUENCE) return [];
+    const verdict = verdictOf(frame);
+    if (verdict === undefined)
+      return isGone(frame.header.type, frame.body, wanted) ? [{ isAnswer: false }] : [];
+    const { errnum, extAck } = verdict;
+    const error = errnum === 0 ? undefined : new NetlinkError(message.operation, errnum, extAck);
+    return [{ isAnswer: true, error }];
+  });
+}
+
+function requestOf({ type, flags, body }: Message): Uint8Array {
+  const all = NLM_F.REQUEST | NLM_F.ACK | NLM_F.ECHO | (flags ?? 0);
+  return encodeMessage({ type, flags: all, sequence: SEQUENCE, body });
+}
+
+function unanswered({ operation }: Message): NetlinkError {
+  return new NetlinkError(`${operation}, which was not answered`, EPROTO);
 }
 
 const SEQUENCE = 1;

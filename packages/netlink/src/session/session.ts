@@ -10,7 +10,7 @@ import { type ExchangeObserver, observed, observing } from '../core/observed-tra
 import type { Outcomes, Step } from '../core/query.ts';
 import { type ModeChoice, SocketTransport } from '../core/socket-transport.ts';
 import type { Transport } from '../core/transport.ts';
-import { deleteAnnounced } from '../link/announced-deletion.ts';
+import { deleteAnnounced, deleteAside } from '../link/announced-deletion.ts';
 import { Links } from '../link/links.ts';
 import { type DeleteLink, Rtnetlink } from '../link/rtnetlink.ts';
 import { Neighbours } from '../neighbour/neighbours.ts';
@@ -97,6 +97,11 @@ export interface SessionOptions {
    * milliseconds later. Told of an error in an acknowledgement that nobody waits for any more.
    */
   readonly onLateFailure?: ((error: unknown) => void) | undefined;
+  /**
+   * The same for a process that ends with what it does: its deletions, also those of nf_tables, are seen to their end by
+   * processes of their own, which may outlive it by some tens of milliseconds.
+   */
+  readonly leaveDeletions?: boolean | undefined;
   /** Told of every exchange with the kernel. */
   readonly onExchange?: ExchangeObserver | undefined;
   /** What sessions of the same namespace have read of its ruleset; what is there is not read again. */
@@ -111,10 +116,10 @@ export interface SessionOptions {
  * for (const link of await session.links.list()) console.log(link.index, link.name);
  */
 export function openSession(options: SessionOptions = {}): KernelSession {
-  const { netns, mode = 'threaded', onLateFailure, onExchange, ruleset } = options;
+  const { netns, mode = 'threaded', onLateFailure, leaveDeletions, onExchange, ruleset } = options;
   let own: NetnsHandle | undefined;
-  const transport = (protocol: number) =>
-    observed(new SocketTransport({ protocol, netns, mode }), onExchange);
+  const transport = (protocol: number, leaveClose = false) =>
+    observed(new SocketTransport({ protocol, netns, mode, leaveClose }), onExchange);
   return sessionOver({
     handle: () => {
       if (netns !== undefined) return netns;
@@ -122,7 +127,8 @@ export function openSession(options: SessionOptions = {}): KernelSession {
       return own;
     },
     route: transport(NETLINK.ROUTE),
-    netfilter: transport(NETLINK.NETFILTER),
+    // What was deleted of a ruleset is given back at the latest when the socket is closed, after a grace period of RCU.
+    netfilter: transport(NETLINK.NETFILTER, leaveDeletions),
     sysctl: kernelSysctl(() => netns),
     procNet: kernelProcNet(() => netns),
     packets: (indexOf) => kernelPackets(() => netns, indexOf),
@@ -130,6 +136,9 @@ export function openSession(options: SessionOptions = {}): KernelSession {
     ...(onLateFailure !== undefined && {
       deleteLink: (message: Message) =>
         observing(onExchange, () => deleteAnnounced(message, { netns, onLateFailure })),
+    }),
+    ...(leaveDeletions && {
+      deleteLink: (message: Message) => observing(onExchange, async () => deleteAside(message, netns)),
     }),
     ruleset,
     close: () => own?.close(),

@@ -22,7 +22,12 @@ export async function del(call: Call): Promise<void> {
     const end = await findHostEnd(host, attachment);
     if (end !== undefined) await host.links.delete(end.index);
   });
-  if (inside !== undefined) await teardown.step(`delete link ${ifName}`, () => inside.links.delete(ifName));
+  if (inside !== undefined) {
+    await teardown.step(`delete link ${ifName}`, async () => {
+      const left = await inside.links.find(ifName);
+      if (left !== undefined) await inside.links.delete(left.index);
+    });
+  }
   if (hasIpam(config)) await teardown.step('release the addresses', () => call.ipam.del());
   if (config.macspoofchk) {
     await teardown.step('remove the check of source addresses', async () => {
