@@ -17,7 +17,7 @@ want='cc:gcc cc:libc6-dev pip3:python3-pip ip:iproute2 ping:iputils-ping unshare
 if [ "$level" = test ]; then
   want="$want nft:nftables iptables:iptables conntrack:conntrack dbus-daemon:dbus-daemon curl:curl jq:jq
     strace:strace iperf3:iperf3 podman:podman containerd:containerd runc:runc busybox:busybox-static
-    dnsmasq:dnsmasq-base dhcpd:isc-dhcp-server kea-dhcp4:kea-dhcp4-server
+    dnsmasq:dnsmasq-base etcd:etcd-server openssl:openssl dhcpd:isc-dhcp-server kea-dhcp4:kea-dhcp4-server
     /usr/lib/cni/bridge:containernetworking-plugins qemu-system-x86_64:qemu-system-x86 depmod:kmod xz:xz-utils"
 fi
 missing=''

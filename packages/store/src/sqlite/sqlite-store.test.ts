@@ -27,7 +27,7 @@ describeStore('a store in a file', {
   async pass(seconds) {
     now += seconds * 1000;
   },
-  shortestLease: 1,
+  shortLease: 1,
 });
 
 test('what was committed is there after closing and opening, the counting of moments too', async () => {

@@ -15,14 +15,16 @@ export interface StoreUnderTest {
   compact(store: Store): Promise<void>;
   /** Returns once so much of the store's time has passed. */
   pass(seconds: number): Promise<void>;
-  /** The shortest lease that it grants. */
-  readonly shortestLease: number;
+  /** Why it cannot be tested here. */
+  readonly skip?: string | false;
+  /** A lease that is short, but long enough to be kept alive on a busy machine; in seconds. */
+  readonly shortLease: number;
 }
 
 /** Declares the contract's tests. */
 export function describeStore(name: string, under: StoreUnderTest): void {
   const storeTest = (what: string, run: (a: Store, b: Store) => Promise<void>) =>
-    test(what, { timeout: 120_000 }, async () => {
+    test(what, { timeout: 120_000, skip: under.skip ?? false }, async () => {
       const [a, b] = await under.open();
       try {
         await run(a, b);
@@ -217,8 +219,8 @@ export function describeStore(name: string, under: StoreUnderTest): void {
     });
 
     storeTest('deletes what is bound to a lease when that ends', async (a, b) => {
-      const { id, seconds } = await a.grantLease(under.shortestLease);
-      assert.ok(seconds >= under.shortestLease);
+      const { id, seconds } = await a.grantLease(under.shortLease);
+      assert.ok(seconds >= under.shortLease);
       await put(a, '/l/bound', '1', { lease: id });
       const { revision } = await a
         .commit({
@@ -245,9 +247,9 @@ export function describeStore(name: string, under: StoreUnderTest): void {
     });
 
     storeTest('keeps what is bound to a lease as long as that is kept alive', async (a) => {
-      const { id, seconds } = await a.grantLease(under.shortestLease + 2);
+      const { id, seconds } = await a.grantLease(under.shortLease + 2);
       await put(a, '/l', '1', { lease: id });
-      for (let n = 0; n < 4; n++) {
+      for (let n = 0; n < 3; n++) {
         await under.pass(seconds / 2);
         assert.equal((await a.keepAlive(id)).seconds, seconds);
       }

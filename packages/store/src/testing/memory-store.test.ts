@@ -18,5 +18,5 @@ describeStore('a store in memory', {
   async pass(seconds) {
     time.pass(seconds * 1000);
   },
-  shortestLease: 1,
+  shortLease: 1,
 });

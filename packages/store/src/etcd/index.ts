@@ -1,0 +1,2 @@
+export type { Credentials } from './etcd-client.ts';
+export { type EtcdOptions, openEtcd, type TlsOptions } from './etcd-store.ts';
