@@ -1,12 +1,19 @@
 /** Sending what comes in by one link through another: an `ingress` discipline with one filter that takes everything. */
-import { type KernelSession, NetlinkError, TC_H, type TrafficFilter, tcHandle } from '@heddle/netlink';
+import {
+  type Change,
+  type KernelSession,
+  NetlinkError,
+  TC_H,
+  type TrafficFilter,
+  tcHandle,
+} from '@heddle/netlink';
 
 /** Where filters of an `ingress` discipline sit. */
 const INGRESS = tcHandle(0xffff);
 
-/** Sends everything that comes in by `from` out by `to`. The `ingress` discipline must be there. */
-export async function redirect(host: KernelSession, from: number, to: number): Promise<void> {
-  await host.filters.add({
+/** A change that sends everything that comes in by `from` out by `to`. The `ingress` discipline must be there. */
+export function redirection(host: KernelSession, from: number, to: number): Change {
+  return host.filters.plan.add({
     link: from,
     parent: INGRESS,
     priority: 1,
@@ -16,7 +23,7 @@ export async function redirect(host: KernelSession, from: number, to: number): P
   });
 }
 
-/** Whether {@link redirect} is in force. */
+/** Whether a {@link redirection} is in force. */
 export async function isRedirected(host: KernelSession, from: number, to: number): Promise<boolean> {
   const filters = await ingressFilters(host, from);
   return filters.some(({ u32 }) => {
