@@ -42,6 +42,43 @@ describe('configurations', () => {
     assert.equal(first?.id, 'version/malformed');
   });
 
+  test('a bridge that an earlier configuration has made, and what is said to mend it does', async () => {
+    using lab = new DoctorLab();
+    lab.run('ip link add cni0 type bridge');
+    lab.run('ip address add 10.44.0.1/24 dev cni0');
+    const list = lab.podnet();
+    await assert.rejects(lab.attach(list, 'c1'), /already has an IP address different from 10\.45\.0\.1\/24/);
+    const [first] = await lab.findings();
+    assert.equal(first?.id, 'network/bridge-address');
+    assert.match(
+      first?.what ?? '',
+      /cni0 has the address 10\.44\.0\.1\/24, and podnet wants 10\.45\.0\.1\/24/,
+    );
+    lab.run(/(ip address del \S+ dev cni0)/.exec(first?.remedy ?? '')?.[1] ?? '');
+    await lab.attach(list, 'c2');
+    assert.deepEqual(await lab.findings(), []);
+  });
+
+  test('a bridge with the subnet that flannel had before', async () => {
+    using lab = new DoctorLab();
+    lab.write('10-flannel.conflist', { cniVersion: '1.0.0', name: 'cbr0', plugins: [{ type: 'flannel' }] });
+    lab.place(
+      '/run/flannel/subnet.env',
+      'FLANNEL_NETWORK=10.244.0.0/16\nFLANNEL_SUBNET=10.244.1.1/24\nFLANNEL_MTU=1450\n',
+    );
+    lab.run('ip link add cni0 type bridge');
+    lab.run('ip address add 10.244.1.1/24 dev cni0');
+    assert.deepEqual(await lab.findings(), []);
+    lab.run('ip address del 10.244.1.1/24 dev cni0');
+    lab.run('ip address add 10.244.7.1/24 dev cni0');
+    const [first] = await lab.findings();
+    assert.equal(first?.id, 'network/bridge-address');
+    assert.match(
+      first?.what ?? '',
+      /cni0 has the address 10\.244\.7\.1\/24, and cbr0 wants 10\.244\.1\.1\/24/,
+    );
+  });
+
   test('a directory without any', async () => {
     using lab = new DoctorLab();
     mkdirSync(lab.configDir);

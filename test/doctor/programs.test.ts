@@ -101,6 +101,19 @@ describe('a plugin', () => {
     assert.match(first?.what ?? '', /fails when it is asked for its versions/);
   });
 
+  test('that crashes, in a network that is asked whether it is ready: the crash alone is told', async () => {
+    using lab = new DoctorLab();
+    lab.podnet({ top: { cniVersion: '1.1.0' } });
+    rmSync(join(lab.bin, 'portmap'));
+    lab.stub('portmap', '#!/bin/sh\nkill -SEGV $$\n');
+    const findings = await lab.findings();
+    assert.deepEqual(
+      findings.map(({ id }) => id),
+      ['program/fails'],
+    );
+    assert.match(findings[0]?.what ?? '', /versions: signal: segmentation fault$/);
+  });
+
   test('that prints nothing, or noise', async () => {
     for (const script of ['exit 0', 'echo level=info hello']) {
       const first = await firstOf((lab) => lab.stub('portmap', `#!/bin/sh\n${script}\n`));

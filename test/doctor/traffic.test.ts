@@ -69,6 +69,7 @@ describe('links and addresses', () => {
       });
       assert.equal(first?.id, 'address/duplicate');
       assert.ok(first?.what.includes(`${address} of c1 eth0 on podnet is also answered for by`), first?.what);
+      assert.match(first?.evidence?.join() ?? '', /[\da-f:]{17} is behind stranger/);
     });
   }
 
@@ -98,10 +99,46 @@ describe('routes and the kernel', () => {
     assert.match(first?.what ?? '', /the route to 0\.0\.0\.0\/0 is gone/);
   });
 
-  test("the node's route to the containers is gone", async () => {
-    const [first] = await found((lab) => lab.run('ip route del 10.45.0.0/24 dev cni0'));
+  test("the node's route to the containers is gone, and what is said to mend it does", async () => {
+    using lab = new DoctorLab();
+    await lab.attach(lab.podnet(), 'c1');
+    lab.run('ip route del 10.45.0.0/24 dev cni0');
+    const findings = await lab.findings();
+    assert.deepEqual(
+      findings.map(({ id }) => id),
+      ['attachment/no-host-route'],
+    );
+    assert.match(findings[0]?.what ?? '', /sends packets for 10\.45\.0\.2 out of eth0, not to cni0/);
+    lab.run(/^(ip route add .*);/.exec(findings[0]?.remedy ?? '')?.[1] ?? '');
+    assert.deepEqual(await lab.findings(), []);
+  });
+
+  test('another route hides the containers, and what is said to mend it does', async () => {
+    using lab = new DoctorLab();
+    await lab.attach(lab.podnet(), 'c1');
+    lab.run('ip route add 10.45.0.0/28 dev eth0');
+    const [first] = await lab.findings();
     assert.equal(first?.id, 'attachment/no-host-route');
-    assert.match(first?.what ?? '', /sends packets for 10\.45\.0\.2 out of eth0, not to cni0/);
+    lab.run(/^(ip route del .*), or/.exec(first?.remedy ?? '')?.[1] ?? '');
+    assert.deepEqual(await lab.findings(), []);
+  });
+
+  test('what all containers of a network suffer from is told once', async () => {
+    using lab = new DoctorLab();
+    const list = lab.podnet();
+    for (const id of ['c1', 'c2', 'c3', 'c4', 'c5']) await lab.attach(list, id);
+    lab.run('ip link set cni0 down');
+    const findings = await lab.findings();
+    assert.deepEqual(
+      findings.map(({ id, subject, what }) => [id, subject, what]),
+      [
+        [
+          'attachment/link-down',
+          'network podnet',
+          'cni0 on the node is down (c1 eth0 on podnet; 4 other attachments likewise)',
+        ],
+      ],
+    );
   });
 
   for (const [family, name] of [
@@ -205,6 +242,7 @@ describe('filters and translation', () => {
       for (const command of setting) lab.run('sh', '-c', command);
       const [first] = await lab.findings();
       assert.equal(first?.id, 'firewall/drops');
+      assert.match(first?.what ?? '', /^the policy of chain (ip filter FORWARD|inet mine fw) drops packets/);
       const [command = '', other = ''] =
         /^(.*), and the same with (-o|oifname)\b/.exec(first?.remedy ?? '')?.slice(1) ?? [];
       lab.run(command);

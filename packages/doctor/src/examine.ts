@@ -3,6 +3,7 @@ import type { Addr } from '@heddle/netaddr';
 import type { KernelSession } from '@heddle/netlink';
 import { audit } from './audit/audit.ts';
 import { nodeFiles } from './audit/node-files.ts';
+import { alikeTogether } from './checks/alike.ts';
 import { NODE_CHECKS } from './checks/rules.ts';
 import type { Finding } from './finding.ts';
 import type { ListedAttachment } from './inventory/attachments.ts';
@@ -53,7 +54,10 @@ export async function examine(
   const walks: Walk[] = [];
   for (const pod of walked) walks.push(...(await walkFrom(view, pod, { targets })));
   return {
-    findings: withoutRepetition([...findings, ...walks.flatMap((walk) => walk.findings)]),
+    findings: alikeTogether(
+      view,
+      withoutRepetition([...findings, ...walks.flatMap((walk) => walk.findings)]),
+    ),
     walks,
     view,
   };
@@ -86,9 +90,15 @@ function withoutRepetition(findings: readonly Finding[]): readonly Finding[] {
   const isForwardingOff = findings.some(({ id }) => id === 'kernel/forwarding-off');
   // What a plugin says of itself is surer than what is known of its kind.
   const asked = new Set(findings.flatMap(({ id, place }) => (id === 'program/version' ? place?.file : [])));
+  const explained = new Set(
+    findings.flatMap(({ id, subject }) => (EXPLAINS[id] ?? []).map((loss) => `${loss} ${subject}`)),
+  );
+  const isBroken = findings.some(({ id }) => id === 'program/unusable' || id === 'program/fails');
   const told = new Set<string>();
   return findings.filter(({ id, subject, what, place }) => {
     if (isForwardingOff && id === 'path/route') return false;
+    if (explained.has(`${id} ${subject}`)) return false;
+    if (id === 'network/not-ready' && isBroken && SAYS_NOTHING.test(what)) return false;
     if (id === 'version/older-than-plugin' && asked.has(place?.file)) return false;
     const key = `${id} ${subject} ${id === 'path/mtu-too-large' ? '' : what}`;
     if (told.has(key)) return false;
@@ -96,3 +106,13 @@ function withoutRepetition(findings: readonly Finding[]): readonly Finding[] {
     return true;
   });
 }
+
+/** A plugin that cannot be run does not say that it is not ready. */
+const SAYS_NOTHING = /^netplugin failed/;
+
+/** What a walk finds because of what is known of the attachment already. */
+const EXPLAINS: Readonly<Record<string, readonly string[]>> = {
+  'attachment/link-down': ['path/link'],
+  'attachment/detached': ['path/link'],
+  'attachment/no-host-route': ['path/return'],
+};

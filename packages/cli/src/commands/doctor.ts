@@ -13,7 +13,7 @@ import { Addr } from '@heddle/netaddr';
 import { type Cli, defineCommand } from '../command.ts';
 import { logLines } from '../doctor/log-lines.ts';
 import { nodePorts } from '../doctor/node-ports.ts';
-import { freedText, walksText } from '../doctor/text.ts';
+import { freedText, furtherText, walksText } from '../doctor/text.ts';
 import { EXIT } from '../exit-codes.ts';
 import { FINDING_FLAGS, type FindingFlags } from '../findings/flags.ts';
 import { FINDINGS_JSON, formatOf, printReport, reportOf } from '../findings/print.ts';
@@ -152,7 +152,10 @@ ${FINDINGS_JSON}
         `doctor: there is no network "${network}" in ${ports.places.configDir}`,
       );
     }
-    if (first !== undefined) out.write(walksText(looked.walks, cli.stdout.isStyled));
+    if (first !== undefined) {
+      out.write(walksText(looked.walks, cli.stdout.isStyled));
+      if (flags.probe === undefined) out.write(furtherText(first));
+    }
     return print(cli, flags, { looked, freed });
   },
 });

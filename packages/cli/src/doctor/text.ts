@@ -22,6 +22,11 @@ function mark({ ok }: Step, styled: boolean): string {
   return styled ? styleText(ok ? 'green' : 'red', text, { validateStream: false }) : text;
 }
 
+/** How to look further than at the node's own gateway. */
+export function furtherText(container: string): string {
+  return `\`heddle doctor ${container} --probe ADDRESS\` follows packets to somebody further away\n\n`;
+}
+
 /** What was freed, or would be. */
 export function freedText({ freed, spared }: Freed, dryRun: boolean): string {
   const verb = dryRun ? 'would free' : 'freed';

@@ -82,7 +82,8 @@ async function onLinks(view: NodeView): Promise<readonly Finding[]> {
     if (bridge?.mac === undefined || !bridge.up) continue;
     const addresses = pods.flatMap((pod) => globalsOf(pod));
     const holders = await askOn(view, bridge, addresses);
-    findings.push(...pods.flatMap((pod) => strangers(pod, bridge.name, holders)));
+    const found = pods.flatMap((pod) => strangers(pod, bridge.name, holders));
+    findings.push(...(await behindPorts(view, bridge, found)));
   }
   // A parent's link does not hear what its own macvlans say: those ask for themselves, of everybody else.
   for (const pod of view.pods.filter(({ inside }) =>
@@ -130,6 +131,25 @@ function strangers(pod: PodView, where: string, holders: Holders): readonly Find
         [`the container's own MAC address is ${own}`],
       ),
     ];
+  });
+}
+
+/** Adds by which port of the bridge a MAC address that a finding names came in: there is who has it. */
+async function behindPorts(
+  { host, links }: NodeView,
+  { index }: Link,
+  findings: readonly Finding[],
+): Promise<readonly Finding[]> {
+  if (findings.length === 0) return [];
+  const entries = await host.bridge.fdb({ master: index });
+  return findings.map((finding) => {
+    const ports = entries
+      .filter(({ mac, permanent }) => !permanent && finding.what.includes(String(mac)))
+      .flatMap(({ mac, link }) => {
+        const name = links.find((each) => each.index === link)?.name;
+        return name === undefined ? [] : [`${mac} is behind ${name}`];
+      });
+    return { ...finding, evidence: [...(finding.evidence ?? []), ...new Set(ports)] };
   });
 }
 

@@ -1,10 +1,11 @@
 /** Each attachment as it is against how ADD left it: from its namespace outwards, without sending anything. */
-import { type Addr, Prefix } from '@heddle/netaddr';
+import { Prefix } from '@heddle/netaddr';
 import type { Finding } from '../finding.ts';
 import { nameOf, type PodInside, type PodView, promisedAddresses } from '../node/pods.ts';
 import type { NodeView } from '../node/view.ts';
 import { found } from '../rule.ts';
 import { doctorRule, type NodeCheck, some } from './check.ts';
+import { noHostRoute, wayBack } from './way-back.ts';
 
 const netnsGone = doctorRule({
   id: 'attachment/gone',
@@ -52,14 +53,6 @@ const noHostLink = doctorRule({
   title: 'The node has lost its end of an attachment',
   explains:
     "The node's end of the pair must be there and, where the network is a bridge, be a port of that bridge.",
-});
-
-const noHostRoute = doctorRule({
-  id: 'attachment/no-host-route',
-  severity: 'error',
-  title: 'The node has no route to a container',
-  explains:
-    "What the node, other containers and published ports send a container follows the node's routes: a bridge's network, or a route of its own for a container on a point-to-point link. Asked for is what the kernel would choose.",
 });
 
 /** See the file's comment. */
@@ -211,48 +204,6 @@ function outside(view: NodeView, { attachment, hostLink, result, inside }: PodVi
       remedy: `bridge link set dev ${hostLink.name} state 3; turn the spanning tree of ${master?.name ?? 'the bridge'} off unless it is needed`,
     }),
   ];
-}
-
-async function wayBack(view: NodeView, pod: PodView): Promise<readonly Finding[]> {
-  const { hostLink, inside, attachment } = pod;
-  if (hostLink === undefined || inside?.link?.up !== true || !hostLink.up) return [];
-  const arrival = view.links.find(({ index }) => index === (hostLink.master ?? hostLink.index));
-  // A bridge without an address is a plain switch: the node is no party to it.
-  const isParty =
-    hostLink.master === undefined ||
-    view.addresses.some(({ link, prefix }) => link === arrival?.index && !prefix.addr.isLinkLocal);
-  if (arrival === undefined || !arrival.up || !isParty) return [];
-  const findings: Finding[] = [];
-  for (const { prefix } of inside.addresses) {
-    if (prefix.addr.isLinkLocal) continue;
-    const chosen = await chosenLink(view, prefix.addr);
-    if (chosen === arrival.index) continue;
-    const name = view.links.find(({ index }) => index === chosen)?.name;
-    findings.push(
-      found(noHostRoute, {
-        subject: nameOf(attachment),
-        what: `the node sends packets for ${prefix.addr} ${name === undefined ? 'nowhere' : `out of ${name}`}, not to ${arrival.name}`,
-        consequence:
-          'What the node, other containers and answers from outside send the container does not get there.',
-        remedy:
-          name === undefined
-            ? `restore the route to ${prefix.addr} by ${arrival.name}: start the container anew`
-            : `remove the other route to ${prefix.addr}, or the network that overlaps`,
-        evidence: [`ip route get ${prefix.addr}`],
-      }),
-    );
-  }
-  return findings;
-}
-
-async function chosenLink({ host }: NodeView, address: Addr): Promise<number | undefined> {
-  try {
-    const { link, type } = await host.routes.lookup(address);
-    return type === 'unicast' || type === 'local' ? link : undefined;
-  } catch {
-    // The kernel says that there is none: ENETUNREACH, EHOSTUNREACH, EACCES …
-    return undefined;
-  }
 }
 
 /** RT_TABLE_MAIN */

@@ -92,7 +92,7 @@ function problem(view: NodeView, { path, role, wish }: Wanted): readonly Finding
       consequence,
       remedy: why.remedy,
       ...(facts !== undefined && {
-        evidence: [`mode ${facts.mode.toString(8)}, owner ${facts.uid}:${facts.gid}`],
+        evidence: [`mode ${octal(facts.mode)}, owner ${facts.uid}:${facts.gid}`],
       }),
     }),
   ];
@@ -126,9 +126,14 @@ function whyNot(
   if (refused !== undefined) return { what: wordsFor(refused), remedy: remedyFor(view, path, refused) };
   // Root passes by permissions that stop a runtime without all capabilities.
   if (machine.uid === 0 && wish === 'write' && facts.uid === 0 && (facts.mode & 0o300) !== 0o300) {
-    return { what: `its mode is ${facts.mode.toString(8)}`, remedy: `chmod u+rwx ${path}` };
+    return { what: `its mode is ${octal(facts.mode)}`, remedy: `chmod u+rwx ${path}` };
   }
   return undefined;
+}
+
+/** Permission bits as people write them. */
+function octal(mode: number): string {
+  return mode.toString(8).padStart(3, '0');
 }
 
 function nearest({ ports: { files } }: NodeView, path: string): string {
@@ -165,9 +170,8 @@ function credentialsProblem(
   if (refused !== undefined) return { what: wordsFor(refused), remedy: `chmod 600 ${path}` };
   // Root passes by permissions, unless it has been left without that capability.
   if ((facts.mode & 0o444) === 0) {
-    const mode = facts.mode.toString(8).padStart(3, '0');
     return {
-      what: `its mode is ${mode}, which lets nobody in but a root with all capabilities`,
+      what: `its mode is ${octal(facts.mode)}, which lets nobody in but a root with all capabilities`,
       remedy: `chmod 600 ${path}`,
     };
   }
@@ -197,7 +201,7 @@ function kubeconfigs(view: NodeView): readonly Finding[] {
         return [
           found(exposed, {
             ...{ place: { file }, subject },
-            what: `${path} can be read by every user of the node (mode ${facts.mode.toString(8)})`,
+            what: `${path} can be read by every user of the node (mode ${octal(facts.mode)})`,
             consequence: `Whoever gets into the node has the rights of ${type} in the cluster.`,
             remedy: `chmod 600 ${path}`,
           }),

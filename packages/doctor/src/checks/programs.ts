@@ -1,6 +1,7 @@
 /** Whether the plugins that networks name can be run on this machine. */
 import { CNI_VERSIONS, CniError, isCniVersion, type NetworkConfigList, PluginError } from '@heddle/cni';
 import { findPlugin, type PluginVersions, Runtime } from '@heddle/cni/runtime';
+import { PLUGINS } from '@heddle/plugins';
 import type { Finding } from '../finding.ts';
 import type { NodeView } from '../node/view.ts';
 import { found } from '../rule.ts';
@@ -134,8 +135,9 @@ async function judge(view: NodeView, { type, lists, answers }: Used): Promise<re
           ? `${type} cannot be started: ${unmounted?.what ?? error.cniDetails}`
           : `there is no ${type} in ${places.pluginPath.join(', ')}`,
         remedy: isThere
-          ? (unmounted?.remedy ?? `install ${type} anew, for this processor and executable (mode 755)`)
-          : `install the plugin package of this node's network in ${places.pluginPath[0]}, or correct "type"${hintOf(error)}`,
+          ? (unmounted?.remedy ??
+            `install ${type} anew, for this processor and executable (mode 755)${bringing(type)}`)
+          : `install the plugin package of this node's network in ${places.pluginPath[0]}${PLUGINS.has(type) ? " (`heddle install` brings Heddle's)" : ''}, or correct "type"${hintOf(error)}`,
       }),
     ];
   }
@@ -185,14 +187,18 @@ async function ask(
     throw answer.unknown;
   } catch (error) {
     if (!(error instanceof CniError)) throw error;
-    const said = [error.message, error.cniDetails ?? ''].filter((text) => text !== '').join('; ');
+    const said = [error.message.replace(SAID_BY_US, ''), error.cniDetails ?? '']
+      .filter((text) => text !== '')
+      .join('; ');
     const isStart =
       error instanceof PluginError && /EACCES|ENOEXEC|exec format|permission denied/i.test(said);
     return [
       found(isStart ? unusable : fails, {
         ...{ subject, consequence },
         what: `${path} ${isStart ? 'cannot be started' : 'fails when it is asked for its versions'}: ${said}`,
-        remedy: `run \`CNI_COMMAND=VERSION ${path} < /dev/null\` to see it, and install ${type} anew`,
+        remedy: isStart
+          ? `install ${type} anew, for this processor${bringing(type)}`
+          : `run \`CNI_COMMAND=VERSION ${path} < /dev/null\` to see it, and install ${type} anew${bringing(type)}`,
         evidence: [users],
       }),
     ];
@@ -232,6 +238,14 @@ function unsupported(
 
 function hintOf({ hint }: CniError): string {
   return hint === undefined ? '' : ` (${hint})`;
+}
+
+/** What a runtime says of a plugin that says nothing itself. */
+const SAID_BY_US = /^netplugin failed with no error message: (fork\/exec \S+: )?/;
+
+/** Where a plugin comes from, when it is one of those that come with this command. */
+function bringing(type: string): string {
+  return PLUGINS.has(type) ? ` (move it away, and \`heddle install\` brings Heddle's ${type})` : '';
 }
 
 /** VERSION takes milliseconds; a plugin that waits for something will not end by itself. */

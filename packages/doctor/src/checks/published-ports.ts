@@ -1,4 +1,5 @@
 /** Published ports: whether those they lead to are there, and whether containers can use their own. */
+import { parseOwnerComment } from '@heddle/cni/plugin';
 import { Addr } from '@heddle/netaddr';
 import type { ListedElement, ListedRule } from '@heddle/netlink';
 import type { Finding } from '../finding.ts';
@@ -35,6 +36,8 @@ interface Translation {
   readonly target: Addr;
   readonly where: string;
   readonly says: string;
+  /** The network of the attachment, where the entry says so. */
+  readonly network?: string | undefined;
   /** Deletes it. */
   readonly command?: string;
 }
@@ -46,7 +49,7 @@ async function stale(view: NodeView): Promise<readonly Finding[]> {
   const alive = addressesEverywhere(paths);
   return translations
     .filter(({ target }) => !alive.has(String(target)))
-    .map(({ target, where, says, command }) =>
+    .map(({ target, where, says, network = 'NETWORK', command }) =>
       found(staleNat, {
         subject: `port to ${target}`,
         what: `${where} sends packets to ${target}, which no container of this node has`,
@@ -54,8 +57,8 @@ async function stale(view: NodeView): Promise<readonly Finding[]> {
           'Whoever connects to that port gets no answer, also when another container has it by now.',
         remedy:
           command === undefined
-            ? '`heddle gc NETWORK --keep-live` frees what dead containers left'
-            : `\`heddle gc NETWORK --keep-live\` has the plugin remove it, where it can; else \`${command}\``,
+            ? `\`heddle gc ${network} --keep-live\` frees what dead containers left`
+            : `\`heddle gc ${network} --keep-live\` has the plugin remove it, where it can; else \`${command}\``,
         evidence: [says],
       }),
     );
@@ -71,7 +74,8 @@ async function ownMaps({ host, ruleset }: NodeView): Promise<readonly Translatio
       const target = targetOf(element);
       if (target === undefined) continue;
       const says = element.comment ?? `element of inet heddle ${set}`;
-      found.push({ target, where: `port ${keyText(element)} (map inet heddle ${set})`, says });
+      const network = parseOwnerComment(says)?.network;
+      found.push({ target, where: `port ${keyText(element)} (map inet heddle ${set})`, says, network });
     }
   }
   return found;

@@ -3,6 +3,7 @@ import type { Rule } from '../rule.ts';
 import * as walk from '../walk/rules.ts';
 import { addressesCheck } from './addresses.ts';
 import { attachmentsCheck } from './attachments.ts';
+import { bridgeAddressCheck } from './bridge-address.ts';
 import type { NodeCheck } from './check.ts';
 import { conntrackCheck } from './conntrack.ts';
 import { directoriesCheck } from './directories.ts';
@@ -17,16 +18,21 @@ import { programsCheck } from './programs.ts';
 import { publishedPortsCheck } from './published-ports.ts';
 import { unappliedCheck } from './unapplied.ts';
 
-/** In the order in which a fault of one explains faults of those after it. */
-export const NODE_CHECKS: readonly NodeCheck[] = [
+/** What explains that packets get lost. */
+const CAUSES: readonly NodeCheck[] = [
   directoriesCheck,
   networksCheck,
   programsCheck,
   outOfReachCheck,
+  bridgeAddressCheck,
   poolsCheck,
   attachmentsCheck,
   forwardingCheck,
   conntrackCheck,
+];
+
+/** What a lost packet explains better. */
+const OTHERS: readonly NodeCheck[] = [
   addressesCheck,
   mtuCheck,
   publishedPortsCheck,
@@ -35,14 +41,17 @@ export const NODE_CHECKS: readonly NodeCheck[] = [
   unappliedCheck,
 ];
 
+/** In the order in which a fault of one explains faults of those after it. */
+export const NODE_CHECKS: readonly NodeCheck[] = [...CAUSES, ...OTHERS];
+
 /** See the file's comment. */
 export const DOCTOR_RULES: readonly Rule[] = [
-  ...NODE_CHECKS.slice(0, 8).flatMap(({ rules }) => rules),
+  ...CAUSES.flatMap(({ rules }) => rules),
   walk.firewallDrops,
   walk.lostOnLink,
   walk.lostInRouting,
   walk.lostReturning,
   walk.notMasqueraded,
-  ...NODE_CHECKS.slice(8).flatMap(({ rules }) => rules),
+  ...OTHERS.flatMap(({ rules }) => rules),
   walk.lostBeyond,
 ];

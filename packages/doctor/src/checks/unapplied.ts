@@ -3,7 +3,7 @@ import type { Finding } from '../finding.ts';
 import { nameOf } from '../node/pods.ts';
 import type { NodeView } from '../node/view.ts';
 import { found } from '../rule.ts';
-import { doctorRule, type NodeCheck, some } from './check.ts';
+import { count, doctorRule, type NodeCheck, some } from './check.ts';
 
 const policy = doctorRule({
   id: 'policy/nobody',
@@ -50,7 +50,7 @@ async function nobodyEnforces(view: NodeView): Promise<readonly Finding[]> {
         'NetworkPolicy objects are accepted by the cluster and have no effect here: everything is allowed.',
       remedy: 'install an engine beside this network, if policies are meant to hold',
       evidence: [
-        `${pods.length} pods of Kubernetes, such as ${pods
+        `${count(pods.length, 'pod')} of Kubernetes, such as ${pods
           .slice(0, 1)
           .map(({ attachment }) => nameOf(attachment))
           .join()}`,

@@ -56,7 +56,7 @@ const KEEPERS: readonly Keeper[] = [
 
 /** Who dropped a packet, in words. */
 export interface Blame {
-  /** `Docker`, or the table. */
+  /** `Docker`, or the chain or table. */
   readonly who: string;
   /** `chain ip filter FORWARD, by its policy`. */
   readonly where: string;
@@ -84,7 +84,9 @@ export async function blame(
   const rule = rules.find(({ handle }) => handle === step.rule);
   const by = step.by === 'policy' ? 'by its policy' : `by rule handle ${step.rule}${commentOf(rule)}`;
   return {
-    who: keeper?.name ?? `a rule of table ${table}`,
+    who:
+      keeper?.name ??
+      (step.by === 'policy' ? `the policy of chain ${table} ${step.chain}` : `a rule of table ${table}`),
     where: `chain ${table} ${step.chain}, ${by}`,
     remedy:
       keeper?.remedy(link) ??

@@ -33,15 +33,23 @@ const networks = subjectRule({
           group.length === 2
             ? `${next.subnet.masked()} of ${nameOf(next.network)} overlaps ${earliest.subnet.masked()} of ${nameOf(earliest.network)} (${earliest.network.file.path})`
             : `${owners.size} networks share addresses of ${widest(group)}`,
-        consequence: group.some(({ part }) => isRouted(part))
+        consequence: isOneRouteFor(group)
           ? 'The host routes the shared addresses to one of them; containers of the others are not reachable.'
           : 'One address is given to several containers.',
-        remedy: 'Give each a subnet of its own, or part their ranges.',
+        remedy: isOneRouteFor(group)
+          ? 'Give each a subnet of its own.'
+          : 'Give each a subnet of its own, or part their ranges with "rangeStart" and "rangeEnd".',
         ...(group.length > 2 && { evidence: group.map(lineOf) }),
       };
     }
   },
 });
+
+/** Whether the host would need a route to the same addresses by several links. */
+function isOneRouteFor(group: readonly Range[]): boolean {
+  const routed = group.filter(({ part }) => isRouted(part));
+  return new Set(routed.map(({ part }) => bridgeOf(part) ?? part)).size > 1;
+}
 
 function placeOf(range: Range) {
   return range.part.document.place(memberPath(range, 'subnet'));

@@ -1,0 +1,69 @@
+/** The way back: whether the node sends what is for a container to where the container is. */
+import type { Addr, Prefix } from '@heddle/netaddr';
+import type { Finding } from '../finding.ts';
+import { nameOf, type PodView } from '../node/pods.ts';
+import type { NodeView } from '../node/view.ts';
+import { found } from '../rule.ts';
+import { doctorRule } from './check.ts';
+
+/** The node's routes lead elsewhere. */
+export const noHostRoute = doctorRule({
+  id: 'attachment/no-host-route',
+  severity: 'error',
+  title: 'The node has no route to a container',
+  explains:
+    "What the node, other containers and published ports send a container follows the node's routes: a bridge's network, or a route of its own for a container on a point-to-point link. Asked for is what the kernel would choose.",
+});
+
+/** Asks the kernel by which link it would send a packet to each address of an attachment. */
+export async function wayBack(view: NodeView, pod: PodView): Promise<readonly Finding[]> {
+  const { hostLink, inside, attachment } = pod;
+  if (hostLink === undefined || inside?.link?.up !== true || !hostLink.up) return [];
+  const arrival = view.links.find(({ index }) => index === (hostLink.master ?? hostLink.index));
+  // A bridge without an address is a plain switch: the node is no party to it.
+  const isParty =
+    hostLink.master === undefined ||
+    view.addresses.some(({ link, prefix }) => link === arrival?.index && !prefix.addr.isLinkLocal);
+  if (arrival === undefined || !arrival.up || !isParty) return [];
+  const findings: Finding[] = [];
+  for (const { prefix } of inside.addresses) {
+    if (prefix.addr.isLinkLocal) continue;
+    const { link: chosen, dst } = await chosenRoute(view, prefix.addr);
+    if (chosen === arrival.index) continue;
+    const name = view.links.find(({ index }) => index === chosen)?.name;
+    const isMissing = name === undefined || dst === undefined || dst.bits < prefix.bits;
+    findings.push(
+      found(noHostRoute, {
+        subject: nameOf(attachment),
+        what: `the node sends packets for ${prefix.addr} ${name === undefined ? 'nowhere' : `out of ${name}`}, not to ${arrival.name}`,
+        consequence:
+          'What the node, other containers and answers from outside send the container does not get there.',
+        remedy: isMissing
+          ? `ip route add ${hostLink.master === undefined ? prefix.addr : prefix.masked()} dev ${arrival.name}; find out what removes routes`
+          : `ip route del ${dst} dev ${name}, or give one of the two networks another subnet`,
+        evidence: [`ip route get ${prefix.addr}`],
+      }),
+    );
+  }
+  return findings;
+}
+
+interface ChosenRoute {
+  readonly link?: number | undefined;
+  /** What the kernel's own answer leaves out: where the route leads as a whole. */
+  readonly dst?: Prefix | undefined;
+}
+
+async function chosenRoute({ host, routes }: NodeView, address: Addr): Promise<ChosenRoute> {
+  try {
+    const { link, type } = await host.routes.lookup(address);
+    if (type !== 'unicast' && type !== 'local') return {};
+    const [widest] = routes
+      .filter((route) => route.dst.contains(address) && (route.link ?? link) === link)
+      .toSorted((a, b) => b.dst.bits - a.dst.bits);
+    return { link, dst: widest?.dst };
+  } catch {
+    // The kernel says that there is none: ENETUNREACH, EHOSTUNREACH, EACCES …
+    return {};
+  }
+}
