@@ -6,10 +6,10 @@ import { CheckFailure, DoesNotApply, KitError } from './failure.ts';
 import type { Call } from './lab/call.ts';
 import { House } from './lab/house.ts';
 import { Lab } from './lab/lab.ts';
-import { Node } from './lab/node.ts';
+import { Node, type NodeOptions } from './lab/node.ts';
 import { CLAIMS_ALL, excuseFor, type Profile } from './profile.ts';
 import { CHECKS } from './registry.ts';
-import { detect } from './subject/detect.ts';
+import { companionsOf, detect } from './subject/detect.ts';
 import type { Subject } from './subject/subject.ts';
 
 /** What to check, and how. */
@@ -93,9 +93,11 @@ export async function checkPlugin(options: ConformanceOptions): Promise<RunRepor
   const { program, env } = options;
   const surroundings = withoutProtocol(env);
   using house = House.enter([program]);
-  const subject = await detect(house, { ...options, surroundings });
+  const { daemon, ready } = options;
+  const daemons = daemon === undefined ? [] : [{ command: daemon, ready }];
+  const subject = await detect(house, { ...options, daemons, surroundings });
   const outcomes: Outcome[] = [];
-  using nodes = new Nodes({ house, subject, daemon: options.daemon, ready: options.ready, surroundings });
+  using nodes = new Nodes({ house, subject, daemons, surroundings });
   for (const check of chosen(options)) {
     const outcome = await runCheck(
       check,
@@ -167,10 +169,9 @@ export function failureReport(
 }
 
 /** What all nodes of a run have in common. */
-type NodeFacts = Pick<Bench, 'house' | 'subject' | 'surroundings'> &
-  Pick<ConformanceOptions, 'daemon' | 'ready'>;
+type NodeFacts = Pick<Bench, 'house' | 'subject' | 'surroundings'> & Pick<NodeOptions, 'daemons'>;
 
-/** A fresh node for each check; with a daemon, one for all checks of a suite as long as they pass. */
+/** A fresh node for each check; with a daemon of the caller's, one for all checks of a suite as long as they pass. */
 class Nodes implements Disposable {
   readonly #facts: NodeFacts;
   #current: { readonly node: Node; readonly suite: Suite } | undefined;
@@ -181,18 +182,23 @@ class Nodes implements Disposable {
   }
 
   async take(suite: Suite): Promise<Node> {
-    const { daemon, subject } = this.#facts;
-    if (this.#current !== undefined && daemon !== undefined && this.#current.suite === suite)
+    const { daemons, subject } = this.#facts;
+    if (this.#current !== undefined && this.areShared && this.#current.suite === suite)
       return this.#current.node;
     this.spoil();
-    const node = await Node.make({ ...this.#facts, number: ++this.#made, setup: subject.setup });
+    const node = await Node.make({
+      ...this.#facts,
+      number: ++this.#made,
+      setup: subject.setup,
+      daemons: [...daemons, ...companionsOf({ ...subject, daemons })],
+    });
     this.#current = { node, suite };
     return node;
   }
 
   /** Whether the next check gets the same one. */
   get areShared(): boolean {
-    return this.#facts.daemon !== undefined;
+    return this.#facts.daemons.length > 0;
   }
 
   /** The next check gets another one. */

@@ -106,6 +106,7 @@ export class Lab implements Disposable {
     const namespace = new Namespace(`${this.#node.tag}-c${n}`);
     const { ifName } = subject;
     await subject.setup.prepareContainer?.(this.node, n);
+    await this.#node.lan?.join(namespace, n);
     const upstream =
       subject.kind === 'chained' ? await makeUpstream(this.node, namespace, { n, ifName }) : undefined;
     const container = new Container({ n, id: id ?? `${this.network}-c${n}`, ifName, namespace, upstream });

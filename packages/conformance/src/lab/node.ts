@@ -6,8 +6,19 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { KitError } from '../failure.ts';
 import type { Setup } from '../subject/well-known.ts';
 import type { House } from './house.ts';
+import { Lan } from './lan.ts';
 import { Namespace } from './namespace.ts';
 import { StubIpam } from './stub-ipam.ts';
+
+/** A program that plugins talk to. */
+export interface Daemon {
+  /** A shell command. */
+  readonly command: string;
+  /** A path, such as its socket, that is there when it is ready; without it, the kit waits for a moment. */
+  readonly ready?: string | undefined;
+  /** Whether what it says is of no interest. */
+  readonly isQuiet?: boolean;
+}
 
 /** What a node is made with. */
 export interface NodeOptions {
@@ -15,10 +26,8 @@ export interface NodeOptions {
   /** Unique in the house. */
   readonly number: number;
   readonly setup: Setup;
-  /** A shell command that runs on the node as long as it is there. */
-  readonly daemon?: string | undefined;
-  /** A path, such as its socket, that is there when it is ready. */
-  readonly ready?: string | undefined;
+  /** What runs on the node as long as it is there. */
+  readonly daemons: readonly Daemon[];
   readonly surroundings: Readonly<Record<string, string>>;
 }
 
@@ -30,7 +39,8 @@ export class Node implements Disposable {
   readonly morgue: Namespace;
   readonly #number: number;
   #containers = 0;
-  #daemon: ChildProcess | undefined;
+  readonly #daemons: ChildProcess[] = [];
+  #lan: Lan | undefined;
 
   private constructor({ house, number }: NodeOptions) {
     this.#number = number;
@@ -46,7 +56,8 @@ export class Node implements Disposable {
     const node = new Node(options);
     await node.namespace.session.links.set('lo', { up: true });
     await options.setup.prepareNode?.(node.namespace);
-    if (options.daemon !== undefined) await node.#start(options.daemon, options);
+    if (options.setup.needsDhcp === true) node.#lan = await Lan.make(`kit-lan${options.number}`);
+    for (const daemon of options.daemons) await node.#start(daemon, options);
     return node;
   }
 
@@ -60,22 +71,31 @@ export class Node implements Disposable {
     return `kit${this.#number}`;
   }
 
+  /** The network with a DHCP server, for plugins that need one. */
+  get lan(): Lan | undefined {
+    return this.#lan;
+  }
+
   [Symbol.dispose](): void {
-    if (this.#daemon?.pid !== undefined) killGroup(this.#daemon.pid);
+    for (const { pid } of this.#daemons) if (pid !== undefined) killGroup(pid);
+    this.#lan?.[Symbol.dispose]();
     this.namespace[Symbol.dispose]();
     this.morgue[Symbol.dispose]();
   }
 
-  async #start(command: string, { surroundings: env, ready }: NodeOptions): Promise<void> {
+  async #start(
+    { command, ready, isQuiet = false }: Daemon,
+    { surroundings: env }: NodeOptions,
+  ): Promise<void> {
     if (ready !== undefined) rmSync(ready, { recursive: true, force: true });
     const child = this.namespace.inside(() =>
       spawn('/bin/sh', ['-c', `exec ${command}`], {
         env,
         detached: true,
-        stdio: ['ignore', 'ignore', 'inherit'],
+        stdio: ['ignore', 'ignore', isQuiet ? 'ignore' : 'inherit'],
       }),
     );
-    this.#daemon = child;
+    this.#daemons.push(child);
     for (let waited = 0; ready === undefined ? waited < SETTLING : !existsSync(ready); waited += 20) {
       if (waited > LONGEST) throw new KitError(`the daemon has not made ${ready}: ${command}`);
       if (child.exitCode !== null) break;

@@ -6,7 +6,8 @@ import { KitError } from '../failure.ts';
 import { callProgram } from '../lab/call.ts';
 import type { House } from '../lab/house.ts';
 import { Lab, outcome } from '../lab/lab.ts';
-import { Node } from '../lab/node.ts';
+import { type Daemon, Node } from '../lab/node.ts';
+import { quoted } from '../report/reproduce.ts';
 import { Subject } from './subject.ts';
 import { type Setup, WELL_KNOWN } from './well-known.ts';
 
@@ -16,8 +17,7 @@ export interface Told {
   /** Its object of a network list; for IPAM also that of the plugin that calls it. */
   readonly config?: JsonObject | undefined;
   readonly kind?: Kind | undefined;
-  readonly daemon?: string | undefined;
-  readonly ready?: string | undefined;
+  readonly daemons: readonly Daemon[];
   readonly surroundings: Readonly<Record<string, string>>;
 }
 
@@ -29,7 +29,8 @@ export interface Told {
 export async function detect(house: House, told: Told): Promise<Subject> {
   const type = basename(told.program);
   const setup = setupOf(type, told.config);
-  using node = await Node.make({ ...told, house, number: 0, setup });
+  const daemons = [...told.daemons, ...companionsOf({ ...told, setup })];
+  using node = await Node.make({ ...told, daemons, house, number: 0, setup });
   const versions = await versionsOf(told, node);
   const facts = { program: told.program, type, setup, versions };
   const known = told.kind ?? setup.kind;
@@ -57,6 +58,16 @@ export async function detect(house: House, told: Told): Promise<Subject> {
       hint: 'give it a configuration that works here with --config, and say with --kind what it is',
     },
   );
+}
+
+/** The daemon that a plugin of that name brings, unless the caller has one that makes the same path. */
+export function companionsOf({
+  program,
+  setup: { companion },
+  daemons,
+}: Pick<Subject, 'program' | 'setup'> & Pick<Told, 'daemons'>): readonly Daemon[] {
+  if (companion === undefined || daemons.some(({ ready }) => ready === companion.ready)) return [];
+  return [{ command: `${quoted(program)} ${companion.args}`, ready: companion.ready, isQuiet: true }];
 }
 
 /** IPAM gives addresses without an interface. */

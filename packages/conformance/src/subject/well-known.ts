@@ -20,6 +20,10 @@ export interface Setup {
   readonly takesMtu?: boolean;
   /** Whether MAC of CNI_ARGS is the interface's. */
   readonly takesMac?: boolean;
+  /** Whether containers are in a network with a DHCP server before the plugin is called. */
+  readonly needsDhcp?: boolean;
+  /** How the plugin's own program is its daemon, and the path that is there when that is ready. */
+  readonly companion?: { readonly args: string; readonly ready: string };
   /** Makes what the plugin needs on a node. */
   readonly prepareNode?: (node: Namespace) => Promise<void>;
   /** Makes what the n-th container needs on a node. */
@@ -133,6 +137,13 @@ export const WELL_KNOWN: Readonly<Record<string, Setup>> = {
         routes: ROUTES,
       },
     }),
+  },
+  dhcp: {
+    kind: 'ipam',
+    allocates: true,
+    config: () => ({ type: 'conformance', ipam: { type: 'dhcp' } }),
+    needsDhcp: true,
+    companion: { args: 'daemon', ready: '/run/cni/dhcp.sock' },
   },
   portmap: {
     kind: 'chained',

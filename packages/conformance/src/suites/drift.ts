@@ -60,8 +60,8 @@ export const UNTRACKED: readonly Drift[] = [
   {
     name: 'reservations',
     async spoil({ onNode, lab }) {
-      // What others keep besides is theirs: a backup, a copy of a configuration.
-      if (lab.subject.kind !== 'ipam') return undefined;
+      // What others keep besides is theirs: a backup, a copy of a configuration, what a daemon has in mind anyway.
+      if (lab.subject.kind !== 'ipam' || lab.subject.setup.companion !== undefined) return undefined;
       const files = about(onNode, 'file').map((line) => line.replace(/^file /, ''));
       if (files.length === 0) return undefined;
       for (const file of files) rmSync(file, { force: true });

@@ -63,8 +63,14 @@ export function fileLeaseStore(directory: string, log: (message: string) => void
       const path = join(directory, ownerFile(stored.owner));
       attempt(`save the lease in ${path}`, () => {
         mkdirSync(directory, { recursive: true, mode: 0o700 });
-        writeFileSync(`${path}.new`, `${JSON.stringify(toJson(stored), undefined, 2)}\n`, { mode: 0o600 });
-        renameSync(`${path}.new`, path);
+        try {
+          writeFileSync(`${path}.new`, `${JSON.stringify(toJson(stored), undefined, 2)}\n`, { mode: 0o600 });
+          renameSync(`${path}.new`, path);
+        } catch (error) {
+          // What a full disk has taken in stays there, and nobody would look for it before the daemon starts again.
+          attempt(`remove the unfinished ${path}.new`, () => rmSync(`${path}.new`, { force: true }));
+          throw error;
+        }
       });
     },
     remove(owner) {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -11,6 +11,7 @@ import { leased, SimulatedServer } from '../testing/simulated-server.ts';
 import { VirtualClock } from '../testing/virtual-clock.ts';
 import { fileLeaseStore } from './lease-store.ts';
 import { type LeaseRequest, LeaseTable } from './lease-table.ts';
+import { ownerFile } from './owner.ts';
 
 /** A machine with a server on its link, and a table that can be started again. */
 class Machine implements Disposable {
@@ -281,6 +282,15 @@ test('a lease is good without its file', async () => {
   await clock.run(machine.table.acquire(request('c1'), signal));
   assert.equal(machine.table.find(request('c1').owner)?.state, 'bound');
   assert.match(machine.lines[1] ?? '', /save the lease in /);
+});
+
+test('a file that cannot be finished is not left half', async () => {
+  using machine = new Machine();
+  const { clock } = machine;
+  const name = ownerFile(request('c1').owner);
+  mkdirSync(join(machine.directory, name));
+  await clock.run(machine.table.acquire(request('c1'), signal));
+  assert.deepEqual(machine.files(), [name]);
 });
 
 test('what is saved is what was leased, an endless lease too', async () => {
