@@ -15,7 +15,7 @@ import type { Subject } from '../subject/subject.ts';
 import { type Call, callProgram } from './call.ts';
 import { Container } from './container.ts';
 import type { House } from './house.ts';
-import { Namespace } from './namespace.ts';
+import { Namespace, setDuplicateDetection } from './namespace.ts';
 import type { Node } from './node.ts';
 import { filesIn, type Snapshot, snapshotOf } from './snapshot.ts';
 import type { StubIpam } from './stub-ipam.ts';
@@ -105,6 +105,7 @@ export class Lab implements Disposable {
     const n = this.#node.nextContainer();
     const namespace = new Namespace(`${this.#node.tag}-c${n}`);
     const { ifName } = subject;
+    await setDuplicateDetection(namespace, 'quick');
     await subject.setup.prepareContainer?.(this.node, n);
     await this.#node.lan?.join(namespace, n);
     const upstream =

@@ -4,6 +4,19 @@ import { join } from 'node:path';
 import { type KernelSession, openSession } from '@heddle/netlink';
 import { bindNetns, createNetns, type NetnsHandle, runInNetns, unbindNetns } from '@heddle/sys';
 
+/**
+ * How links that come into a namespace look for duplicates of their IPv6 addresses: as the kernel does unless it is told
+ * otherwise, which takes one to two seconds for each, or without asking anybody, which takes a moment.
+ */
+export async function setDuplicateDetection(
+  { session: { sysctl } }: Namespace,
+  kind: 'thorough' | 'quick',
+): Promise<void> {
+  const value = kind === 'thorough' ? '1' : '0';
+  await sysctl.write('net/ipv6/conf/default/dad_transmits', value);
+  await sysctl.write('net/ipv6/conf/default/router_solicitation_delay', value);
+}
+
 const DIRECTORY = '/run/netns';
 
 /** See the file's comment. Its loopback is down, as the kernel makes it. */

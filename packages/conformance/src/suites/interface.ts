@@ -3,6 +3,7 @@ import { type Check, spec } from '../check.ts';
 import { must } from '../failure.ts';
 import type { Container } from '../lab/container.ts';
 import { type Added, type Lab, outcome } from '../lab/lab.ts';
+import { setDuplicateDetection } from '../lab/namespace.ts';
 import { snapshotOf } from '../lab/snapshot.ts';
 import type { Subject } from '../subject/subject.ts';
 import { refusal } from './errors.ts';
@@ -93,7 +94,9 @@ export const INTERFACE_CHECKS: readonly Check[] = [
     why: 'Runtimes tell the cluster what the result says, and packets go to what the kernel has.',
     skips: makes,
     async run(lab) {
-      const { container, result, call } = await attached(lab);
+      const container = await lab.container();
+      await setDuplicateDetection(container.namespace, 'thorough');
+      const { result, call } = await lab.add(container);
       const listed = result.interfaces ?? [];
       const said = (result.ips ?? [])
         .filter(({ interface: at }) => at !== undefined && listed[at]?.name === container.ifName)
