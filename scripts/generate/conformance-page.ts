@@ -25,7 +25,8 @@ heddle conformance --list
 \`\`\`
 
 It needs root, for network and mount namespaces of its own. What plugins write below /etc, /run, /var/lib and /var/log goes to
-memory; links, rules and routes are made in namespaces; nothing of the machine is changed, and all of it is gone with the command.
+memory; links, rules and routes are made in namespaces; nothing of the machine is changed, and all of it is gone with the command,
+however that ends. All checks of one plugin take about a minute; the last line of the table says how long it was.
 
 ## What is checked
 
@@ -53,7 +54,11 @@ checked too: it notes how it is called, and fails, hangs or prints garbage when 
 ### Plugins that need a daemon
 
 \`--daemon 'COMMAND'\` runs a shell command on the node for as long as checks run there. It shares the node's namespaces, and
-/run and /var/lib as the plugin sees them. \`--ready PATH\` names what is there when it is ready, such as its socket.
+/run and /var/lib as the plugin sees them. \`--ready PATH\` names what is there when it is ready, such as its socket. The daemon
+is killed with the command, and sooner with its node.
+
+\`dhcp\` needs nothing of this: the kit starts \`dhcp daemon\` by itself, and has containers in a network with a DHCP server of
+its own. For other flags, give the daemon with \`--daemon\`, and \`--ready /run/cni/dhcp.sock\`.
 
 ### Killing at every step
 

@@ -39,6 +39,7 @@ function testsInOneGuest(kernel: Kernel, files: readonly string[]) {
       HOME: '/root',
       // What this machine has compiled, that one need not.
       NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
+      ...choices(),
     },
     terminal: false,
     limit: LIMIT,
@@ -49,6 +50,14 @@ function testsInOneGuest(kernel: Kernel, files: readonly string[]) {
   // It is waited for later, but may fail before.
   ended.catch(() => undefined);
   return { lines, ended };
+}
+
+/** What this run was told to do; docs/testing.md explains the variables. */
+function choices(): Readonly<Record<string, string>> {
+  const named = ['HEDDLE_CONFORMANCE', 'HEDDLE_CRASH', 'HEDDLE_TEST_LANE'].map(
+    (name) => [name, process.env[name]] as const,
+  );
+  return Object.fromEntries(named.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
 }
 
 /** Each takes up to 2 GiB. */

@@ -33,6 +33,8 @@ export interface ConformanceOptions {
   readonly ready?: string | undefined;
   /** The environment of calls, but for the protocol's own variables. */
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Ends the run: what was started is killed, and {@link checkPlugin} fails with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
   /** Told of each check when it ends. */
   readonly onOutcome?: (outcome: Outcome) => void;
 }
@@ -101,7 +103,14 @@ export async function checkPlugin(options: ConformanceOptions): Promise<RunRepor
   for (const check of chosen(options)) {
     const outcome = await runCheck(
       check,
-      { subject, house, nodes, surroundings, isThorough: options.isThorough ?? false },
+      {
+        subject,
+        house,
+        nodes,
+        surroundings,
+        signal: options.signal,
+        isThorough: options.isThorough ?? false,
+      },
       options.profile ?? CLAIMS_ALL,
     );
     outcomes.push(outcome);
@@ -117,6 +126,7 @@ interface Bench {
   readonly nodes: Nodes;
   readonly surroundings: Readonly<Record<string, string>>;
   readonly isThorough: boolean;
+  readonly signal: AbortSignal | undefined;
 }
 
 async function runCheck(check: Check, bench: Bench, profile: Profile): Promise<Outcome> {
@@ -130,6 +140,7 @@ async function runCheck(check: Check, bench: Bench, profile: Profile): Promise<O
   if (skipped !== undefined) return ended({ status: 'skipped', reason: skipped });
   const excuse = excuseFor(profile, id);
   if (excuse !== undefined) return ended({ status: 'unclaimed', reason: excuse });
+  bench.signal?.throwIfAborted();
   const node = await bench.nodes.take(suite);
   using lab = new Lab({ ...bench, node, network: `${node.tag}-${id.replace('/', '.')}`.slice(0, 60) });
   try {
@@ -138,6 +149,7 @@ async function runCheck(check: Check, bench: Bench, profile: Profile): Promise<O
     if (bench.nodes.areShared) await lab.tidy();
     return passed;
   } catch (error) {
+    bench.signal?.throwIfAborted();
     if (error instanceof DoesNotApply) {
       if (bench.nodes.areShared) await lab.tidy();
       return ended({ status: 'skipped', reason: error.message });

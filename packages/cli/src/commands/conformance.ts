@@ -179,6 +179,10 @@ interface Output {
         if (format === 'table') cli.stderr.write(kit.outcomeLine(outcome, cli.stderr.isStyled));
       },
     };
+    const interruption = new AbortController();
+    using _signals = cli.signals.listen(['SIGINT', 'SIGTERM'], () =>
+      interruption.abort(new CommandError(EXIT.FAILED, 'interrupted: not all checks were run')),
+    );
     const run = await (flags.runtime === undefined
       ? kit.checkPlugin({
           ...common,
@@ -189,6 +193,7 @@ interface Output {
           daemon: flags.daemon,
           ready: flags.ready,
           isThorough: flags.crash === 'all',
+          signal: interruption.signal,
         })
       : kit.checkRuntime({ ...common, template: flags.runtime }));
     const invocation = {

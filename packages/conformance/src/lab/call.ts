@@ -33,15 +33,15 @@ export interface CallRequest {
   readonly shell?: string | undefined;
   /** Milliseconds until it is killed, with all that it started. */
   readonly patience: number;
-  /** Kills it earlier. */
-  readonly until?: AbortSignal | undefined;
+  /** Kill it earlier. */
+  readonly until?: readonly AbortSignal[] | undefined;
 }
 
 /** Calls a program. A process that was born in a namespace stays there. */
 export async function callProgram(request: CallRequest): Promise<Call> {
-  const { program, env, surroundings, stdin, node, shell, patience, until } = request;
+  const { program, env, surroundings, stdin, node, shell, patience, until = [] } = request;
   const expiry = AbortSignal.timeout(patience);
-  const signal = until === undefined ? expiry : AbortSignal.any([expiry, until]);
+  const signal = AbortSignal.any([expiry, ...until]);
   const all = { ...surroundings, ...env };
   const run =
     shell === undefined

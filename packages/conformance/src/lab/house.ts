@@ -2,8 +2,7 @@
  * The machine as plugins under test see it: their writes below /etc, /var/lib, /var/log and /run go to memory, and are
  * gone with this process. What the machine has of CNI is hidden.
  */
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { enterPrivateMounts, mountOverlay, mountTmpfs, SysError, setReadOnly, unmount } from '@heddle/sys';
 import { KitError } from '../failure.ts';
@@ -16,15 +15,15 @@ const LAYERED = ['/etc', '/var/lib', '/var/log'] as const;
 /** What is empty at first. */
 const HIDDEN = ['/run', '/etc/cni', '/var/lib/cni', '/var/lib/heddle'] as const;
 const ROOM = 64 * 1024 * 1024;
+/** For the kit's own files: in memory too, so that nothing is left of them however this process ends. */
+export const OWN_DIRECTORY = '/run/heddle-conformance';
 
 /** See the file's comment. There is one for each process, for it never leaves these mounts. */
 export class House implements Disposable {
   /** An empty directory for the kit's own files. */
-  readonly directory: string;
+  readonly directory = OWN_DIRECTORY;
 
-  private constructor(directory: string) {
-    this.directory = directory;
-  }
+  private constructor() {}
 
   /**
    * Moves this process into mounts of its own.
@@ -49,11 +48,13 @@ export class House implements Disposable {
         hint: 'run it as root',
       });
     }
-    const directory = mkdtempSync(join(tmpdir(), 'heddle-conformance-'));
-    mountTmpfs(directory);
-    const house = new House(directory);
+    mountTmpfs('/run', { size: ROOM });
+    mkdirSync(OWN_DIRECTORY);
+    mountTmpfs(OWN_DIRECTORY);
+    const house = new House();
     for (const target of LAYERED) house.#layer(target);
     for (const target of HIDDEN) {
+      if (target === '/run') continue;
       mkdirSync(target, { recursive: true });
       mountTmpfs(target, { size: ROOM });
     }
@@ -90,9 +91,8 @@ export class House implements Disposable {
 
   /** Leaves nothing outside of the private mounts. */
   [Symbol.dispose](): void {
-    for (const target of [...LAYERED, ...HIDDEN].toReversed()) unmount(target);
-    unmount(this.directory);
-    rmSync(this.directory, { recursive: true, force: true });
+    const layers = [...HIDDEN.filter((target) => target !== '/run'), ...LAYERED];
+    for (const target of [...layers, OWN_DIRECTORY, '/run']) unmount(target);
   }
 
   #layer(target: string): void {

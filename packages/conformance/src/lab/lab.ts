@@ -65,6 +65,7 @@ export class Lab implements Disposable {
   readonly calls: Call[] = [];
   readonly #node: Node;
   readonly #surroundings: Readonly<Record<string, string>>;
+  readonly #signal: AbortSignal | undefined;
   readonly #containers: Container[] = [];
   #note: string | undefined;
   /** Those whose last ADD has not been followed by a DEL. */
@@ -77,6 +78,8 @@ export class Lab implements Disposable {
     readonly network: string;
     readonly surroundings: Readonly<Record<string, string>>;
     readonly isThorough?: boolean;
+    /** Ends calls, and the check with them. */
+    readonly signal?: AbortSignal | undefined;
   }) {
     this.subject = facts.subject;
     this.house = facts.house;
@@ -86,6 +89,7 @@ export class Lab implements Disposable {
     this.stub.forgetCalls();
     this.network = facts.network;
     this.#surroundings = facts.surroundings;
+    this.#signal = facts.signal;
     this.isThorough = facts.isThorough ?? false;
   }
 
@@ -164,8 +168,9 @@ export class Lab implements Disposable {
       node: this.node,
       shell,
       patience,
-      until,
+      until: [until, this.#signal].filter((each) => each !== undefined),
     });
+    this.#signal?.throwIfAborted();
     this.calls.push(call);
     if (container !== undefined && command === 'ADD') this.#attached.add(container);
     if (container !== undefined && command === 'DEL' && call.exitCode === 0) this.#attached.delete(container);

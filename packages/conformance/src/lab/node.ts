@@ -89,10 +89,10 @@ export class Node implements Disposable {
   ): Promise<void> {
     if (ready !== undefined) rmSync(ready, { recursive: true, force: true });
     const child = this.namespace.inside(() =>
-      spawn('/bin/sh', ['-c', `exec ${command}`], {
+      spawn('/bin/sh', ['-c', `${ENDS_WITH_THE_KIT}; exec ${command}`], {
         env,
         detached: true,
-        stdio: ['ignore', 'ignore', isQuiet ? 'ignore' : 'inherit'],
+        stdio: ['ignore', 'ignore', isQuiet ? 'ignore' : 'inherit', 'pipe'],
       }),
     );
     this.#daemons.push(child);
@@ -106,6 +106,9 @@ export class Node implements Disposable {
     }
   }
 }
+
+/** Ends the whole group of a daemon when the other end of its descriptor 3 is closed, even if by the death of the kit. */
+const ENDS_WITH_THE_KIT = '{ read -r _; kill -s KILL 0; } <&3 & exec 3<&-';
 
 /** Milliseconds for a daemon that does not say when it is ready, and the most for one that does. */
 const SETTLING = 1500;

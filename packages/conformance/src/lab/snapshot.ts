@@ -2,6 +2,7 @@
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { KernelSession, Link } from '@heddle/netlink';
+import { OWN_DIRECTORY } from './house.ts';
 import type { Namespace } from './namespace.ts';
 import { settings } from './settings.ts';
 
@@ -69,12 +70,26 @@ export async function snapshotOf(namespace: Namespace): Promise<Snapshot> {
 /** The files below some directories, by path; what is in them is left out. */
 export function filesIn(directories: readonly string[]): Snapshot {
   return directories.flatMap((directory) => {
-    const names = readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort();
-    return names
-      .filter((name) => !/^(netns|lock)(\/|$)/.test(name))
-      .filter((name) => lstatSync(join(directory, name), { throwIfNoEntry: false })?.isDirectory() === false)
-      .map((name) => `file ${join(directory, name)}`);
+    const names = readdirSync(directory).filter((name) => !NO_FILES.includes(join(directory, name)));
+    const paths = names.sort().map((name) => join(directory, name));
+    return paths
+      .flatMap((path) => [path, ...below(path)])
+      .flatMap((path) => (isFile(path) ? [`file ${path}`] : []));
   });
+}
+
+/** Mounts, the locks of iptables, and the kit itself. */
+const NO_FILES: readonly string[] = ['/run/netns', '/run/lock', OWN_DIRECTORY];
+
+function below(path: string): readonly string[] {
+  if (isFile(path)) return [];
+  const names = readdirSync(path, { recursive: true, encoding: 'utf8' });
+  return names.sort().map((name) => join(path, name));
+}
+
+/** Whether something is there that is no directory. */
+function isFile(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === false;
 }
 
 /**

@@ -1,0 +1,56 @@
+/** Checks one of our own plugins with the conformance kit, as a user would by the command. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join, resolve } from 'node:path';
+import type { TestContext } from 'node:test';
+import { THROUGH_AGENT } from '../support/agent-lane.ts';
+
+interface Report {
+  readonly summary: string;
+  readonly milliseconds: number;
+  readonly passed: number;
+  readonly checks: readonly {
+    readonly id: string;
+    readonly status: string;
+    readonly note: string | null;
+    readonly failure: { readonly expected: string; readonly got: string } | null;
+  }[];
+}
+
+/** What to check. */
+export interface OwnPlugin {
+  /** Where our plugins are installed. */
+  readonly directory: string;
+  readonly type: string;
+  /** All when left out. */
+  readonly suites?: readonly string[];
+  /** Fewer checks that are about the plugin would mean that the kit has lost sight of it. */
+  readonly atLeast: number;
+}
+
+/** Runs the kit; every check that is about the plugin must pass. The test's diagnostics say how long that took. */
+export function mustPass(t: TestContext, { directory, type, suites = [], atLeast }: OwnPlugin): void {
+  const command = ['--conditions=source', resolve('packages/cli/src/main.ts')];
+  const agent = [
+    ...['--daemon', [process.execPath, ...command, 'agent'].join(' ')],
+    ...['--ready', '/run/heddle/agent.sock'],
+  ];
+  const args = [
+    ...[...command, 'conformance', join(directory, type), '-o', 'json'],
+    ...suites.flatMap((suite) => ['--suite', suite]),
+    ...(THROUGH_AGENT ? agent : []),
+    ...(process.env['HEDDLE_CRASH'] === 'all' ? ['--crash', 'all'] : []),
+  ];
+  const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
+  assert.match(stdout, /^\{/, stderr);
+  const { checks, passed, summary, milliseconds } = JSON.parse(stdout) as Report;
+  t.diagnostic(`${type}: ${summary}, in ${(milliseconds / 1000).toFixed(1)} s`);
+  for (const { id, note } of checks) if (note !== null) t.diagnostic(`${id}: ${note}`);
+  assert.deepEqual(
+    checks
+      .filter(({ status }) => status === 'failed')
+      .map(({ id, failure }) => `${id}: expected ${failure?.expected}; got ${failure?.got}`),
+    [],
+  );
+  assert.ok(passed >= atLeast, `only ${passed} checks were about it`);
+}
