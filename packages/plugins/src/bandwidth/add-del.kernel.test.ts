@@ -211,6 +211,14 @@ describe('DEL', () => {
     await scene.lab.del(bare);
   });
 
+  test('leaves nothing of an ADD that was killed before it had a device', async () => {
+    using scene = await BandwidthScene.create();
+    const before = lab(scene);
+    await scene.lab.host.session.qdiscs.add({ link: 'hdv0', kind: 'ingress' });
+    await scene.lab.del(scene.request());
+    assert.equal(lab(scene), before);
+  });
+
   for (const netns of ['', '/run/netns/gone']) {
     test(`removes the ifb device without the namespace: ${JSON.stringify(netns)}`, async () => {
       using scene = await BandwidthScene.create();

@@ -4,7 +4,7 @@ import { type Link, tcHandle } from '@heddle/netlink';
 import type { BandwidthConfig } from './config.ts';
 import { findPeer } from './host-side.ts';
 import { findIfb, findReferenceIfb } from './ifb.ts';
-import { deleteIngress, isRedirected } from './redirect.ts';
+import { deleteIngress, isRedirected, redirections } from './redirect.ts';
 
 type Call = DelCall<BandwidthConfig>;
 
@@ -35,15 +35,19 @@ async function hostSide({ host, container, ifName }: Call): Promise<Link | undef
 
 /** Once its device is gone, a redirection loses everything that the container sends. */
 async function lift({ host, teardown }: Call, outside: Link, ifbs: readonly Link[]): Promise<void> {
-  for (const ifb of ifbs) {
+  const qdiscs = await teardown.step(`read the disciplines of ${outside.name}`, () =>
+    host.qdiscs.list({ link: outside.index }),
+  );
+  if (qdiscs?.some(({ kind }) => kind === 'ingress')) {
     await teardown.step(`let packets into ${outside.name}`, async () => {
-      if (await isRedirected(host, outside.index, ifb.index)) await deleteIngress(host, outside.index);
+      const targets = await redirections(host, outside.index);
+      // An ADD that was killed has left it without a filter.
+      const isOurs = targets.length === 0 || ifbs.some(({ index }) => targets.includes(index));
+      if (isOurs) await deleteIngress(host, outside.index);
     });
   }
   await teardown.step(`lift the limit of ${outside.name}`, async () => {
-    const root = (await host.qdiscs.list({ link: outside.index })).find(
-      ({ handle }) => handle === tcHandle(1),
-    );
+    const root = qdiscs?.find(({ handle }) => handle === tcHandle(1));
     if (root?.kind === 'tbf') await host.qdiscs.delete({ link: outside.index, handle: tcHandle(1) });
   });
 }

@@ -25,10 +25,18 @@ export function redirection(host: KernelSession, from: number, to: number): Chan
 
 /** Whether a {@link redirection} is in force. */
 export async function isRedirected(host: KernelSession, from: number, to: number): Promise<boolean> {
+  return (await redirections(host, from)).includes(to);
+}
+
+/** What each filter does with what comes in by a link: the index of the link that it sends it to, or `undefined`. */
+export async function redirections(
+  host: KernelSession,
+  from: number,
+): Promise<readonly (number | undefined)[]> {
   const filters = await ingressFilters(host, from);
-  return filters.some(({ u32 }) => {
+  return filters.map(({ u32 }) => {
     const [first] = u32?.actions ?? [];
-    return first?.kind === 'mirred' && first.how === 'egress-redirect' && first.link === to;
+    return first?.kind === 'mirred' && first.how === 'egress-redirect' ? first.link : undefined;
   });
 }
 
