@@ -5,7 +5,7 @@
 import { dirname } from 'node:path';
 import type { Plugin } from '@heddle/cni/plugin';
 import { type Answer, AttachmentTurns, DelQueue, HANDOVER_FLAG } from '@heddle/cni/runtime';
-import { openSession } from '@heddle/netlink';
+import { type Effort, openSession } from '@heddle/netlink';
 import type { Fd } from '@heddle/sys';
 import { Budget } from './budget.ts';
 import type { SharedSurroundings } from './call-host.ts';
@@ -57,8 +57,8 @@ export interface AgentLimits {
   /** Kernel sessions that are kept open. */
   readonly idleSessions: number;
   /**
-   * Clients at a time up to which kernel requests are made inside the call. Handing one to a thread and back takes as
-   * long as most requests do; what takes long, the deletion of links, is never done inside a call.
+   * Clients at a time up to which long kernel requests are made inside the call. Handing one to a thread and back takes
+   * longer than a brief one does, which therefore always are; the deletion of links, which takes longest, never is.
    */
   readonly unthreaded: number;
 }
@@ -86,7 +86,8 @@ export class Agent {
     this.#budget = new Budget(this.#limits.unfinished);
     const onLateFailure = (error: unknown) =>
       this.#tell({ kind: 'trouble', where: 'link', what: 'delete a link that is gone', error });
-    const mode = () => (this.#reception.present <= this.#limits.unthreaded ? 'sync' : 'threaded');
+    const mode = (effort: Effort) =>
+      effort === 'brief' || this.#reception.present <= this.#limits.unthreaded ? 'sync' : 'threaded';
     this.#shared = {
       ...{ plugins, marks, mode },
       sessions: new SessionPool(

@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path';
 import type { Plugin, PluginHost } from '@heddle/cni/plugin';
 import { type AttachmentTurns, type Handover, systemPluginHost } from '@heddle/cni/runtime';
-import { type Mode, openSession } from '@heddle/netlink';
+import { type ModeChoice, openSession } from '@heddle/netlink';
 import { type Fd, type NetnsHandle, openNetns, SysError } from '@heddle/sys';
 import type { StepLog } from './observe/steps.ts';
 import type { SessionPool } from './session-pool.ts';
@@ -15,7 +15,7 @@ export interface SharedSurroundings {
   /** Where marks of running ADDs are kept. */
   readonly marks: string;
   /** How kernel requests are made at the moment. */
-  readonly mode: () => Mode;
+  readonly mode: ModeChoice;
 }
 
 /** What is a call's own. */

@@ -148,13 +148,14 @@ export function missingElements(
  *   read nothing for that, and leaves it to the kernel to refuse
  */
 export async function commitPlanned(
-  { nft }: KernelSession,
+  host: KernelSession,
   plan: (isBlind: boolean) => Promise<readonly NftChange[]>,
   { beginsBlind = false }: { readonly beginsBlind?: boolean } = {},
 ): Promise<void> {
+  const { nft } = host;
   for (let attempt = 1; ; attempt++) {
     const isBlind = beginsBlind && attempt === 1;
-    using _lock = isBlind ? undefined : await lockRules();
+    using _lock = isBlind ? await nft.turn() : await lockRules(host);
     // What was known before the lock was there may be so no more.
     if (!isBlind) await nft.generation();
     const changes = await plan(isBlind);

@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import type { KernelSession } from '@heddle/netlink';
 import { type Fd, flockAsync, O, openFile, SysError } from '@heddle/sys';
 import { RUNTIME_PATHS } from './numbers.ts';
 
@@ -9,15 +10,12 @@ import { RUNTIME_PATHS } from './numbers.ts';
  *
  * A directory is locked, so that no file is left. Only root can open it: else anybody could make pods wait.
  */
-export async function lockRules(): Promise<Disposable> {
-  const directory = openDirectory();
-  try {
-    await flockAsync(directory, 'exclusive');
-    return directory;
-  } catch (error) {
-    directory.close();
-    throw error;
-  }
+export async function lockRules({ nft }: KernelSession): Promise<Disposable> {
+  using stack = new DisposableStack();
+  // Those of this process are in order before they ask for the lock: waiting for that takes a thread each.
+  stack.use(await nft.turn());
+  await flockAsync(stack.use(openDirectory()), 'exclusive');
+  return stack.move();
 }
 
 function openDirectory(): Fd {

@@ -7,6 +7,7 @@ export type { PortVlan, PortVlanKey, PortVlanSpec } from './bridge/vlan.ts';
 export * from './conntrack/index.ts';
 export type { Change, IndexOf, LinkRef, NetnsTarget } from './core/change.ts';
 export { type Dump, NetlinkClient } from './core/client.ts';
+export type { Effort } from './core/effort.ts';
 export type { Family } from './core/family.ts';
 export { NETLINK, NLM_F } from './core/header.ts';
 export type { Message, Reply } from './core/message.ts';

@@ -51,7 +51,7 @@ export function programsIn(host: KernelSession): IptablesPort {
         child.stdin.end(stdin);
       }),
     find,
-    lock: lockRules,
+    lock: () => lockRules(host),
   };
 }
 

@@ -54,7 +54,7 @@ export async function changeNftTables(
   alongside: () => Promise<readonly NftChange[]> = async () => [],
 ): Promise<readonly TableChange[]> {
   for (let attempt = 1; ; attempt++) {
-    using _lock = await lockRules();
+    using _lock = await lockRules(host);
     const generation = await host.nft.generation();
     const planned = [...(await alongside())];
     const others: TableChange[] = [];

@@ -14,14 +14,15 @@ import {
   transact,
   transactSync,
 } from '@heddle/sys';
+import { type Effort, effortOf } from './effort.ts';
 import { NetlinkError } from './netlink-error.ts';
 import type { Transport } from './transport.ts';
 
 /** How requests are carried out: inside the call, or on threads of their own. */
 export type Mode = 'sync' | 'threaded';
 
-/** A mode, or how to tell which one is right for a request that is about to be made. */
-export type ModeChoice = Mode | (() => Mode);
+/** A mode, or how to tell which one is right for a request that is about to be made, and takes about so long. */
+export type ModeChoice = Mode | ((effort: Effort) => Mode);
 
 /** What a {@link SocketTransport} is opened with. */
 export interface SocketOptions {
@@ -51,8 +52,8 @@ export class SocketTransport implements Transport {
 
   async exchange(request: Uint8Array): Promise<Uint8Array[]> {
     const fd = this.#ready(request.length);
-    const { mode } = this.#options;
-    const isSync = (typeof mode === 'function' ? mode() : mode) === 'sync';
+    const { mode, protocol } = this.#options;
+    const isSync = (typeof mode === 'function' ? mode(effortOf(protocol, request)) : mode) === 'sync';
     // An exchange on another thread may still be under way, begun when that was the mode.
     return isSync && !fd.isTaken ? transactSync(fd, request) : transact(fd, request);
   }

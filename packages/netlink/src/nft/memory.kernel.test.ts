@@ -8,9 +8,12 @@ import {
   create,
   delete_,
   element,
+  flush,
+  insert,
   type KernelSession,
   NftMemory,
   openSession,
+  replace,
   ret,
   rule,
   set,
@@ -65,7 +68,7 @@ test('what nobody has changed is not read again, and own changes are known', asy
   assert.deepEqual(names(await nft.elementsOf(PODS)), ['pod 1']);
   taken();
   await nft.commit([create(pod(2)), delete_(pod(1)), create(pod(3))]);
-  assert.equal(taken(), 2, 'the transaction, and the generation after it');
+  assert.equal(taken(), 1, 'the transaction, which tells of the generation after it');
   assert.deepEqual(names(await nft.elementsOf(PODS)), ['pod 2', 'pod 3']);
   assert.equal(taken(), 0);
   await turn();
@@ -123,4 +126,100 @@ test('rules and tables are remembered until they change', async () => {
   await plain.nft.commit([add(table({ family: 'ip', name: 'other' }))]);
   await turn();
   assert.equal((await nft.tables()).length, 2);
+});
+
+const IN_CHAIN = { ...WHERE, chain: 'c' };
+const said = (comment: string) => rule({ ...IN_CHAIN, expressions: [ret()], comment });
+
+test("rules that were added, put in between and deleted by oneself are known as the kernel's", async () => {
+  using lab = new TestNetns();
+  const { remembering, taken } = sessions(lab);
+  using session = remembering;
+  const { nft } = session;
+  await build(session);
+  const known = () => nft.rules(IN_CHAIN);
+  const isAsListed = async (expected: readonly string[]) => {
+    assert.deepEqual(await known(), await lab.session.nft.rules(IN_CHAIN));
+    assert.deepEqual(names(await known()), [...expected].sort());
+  };
+  await known();
+  taken();
+  await nft.commit([add(said('b')), create(pod(2)), insert(said('a')), add(said('d'))]);
+  const [, b, d] = await known();
+  assert.ok(b !== undefined && d !== undefined);
+  await nft.commit([insert({ ...said('c'), position: d.handle }), add({ ...said('e'), position: d.handle })]);
+  await nft.commit([delete_(b), add(table({ family: 'inet', name: 'hd' })), add(PODS)]);
+  assert.equal((await known()).length, 4);
+  assert.equal(taken(), 3, 'the transactions');
+  await isAsListed(['a', 'c', 'd', 'e']);
+  await nft.commit([replace({ ...said('f'), handle: d.handle })]);
+  await isAsListed(['a', 'c', 'e', 'f']);
+  await nft.commit([flush(chain({ ...WHERE, name: 'c' }))]);
+  await isAsListed([]);
+});
+
+test('whether there is a chain is remembered until it changes', async () => {
+  using lab = new TestNetns();
+  const { remembering, taken } = sessions(lab);
+  using session = remembering;
+  const { nft } = session;
+  await build(session);
+  const find = (name: string) => nft.findChain({ ...WHERE, name });
+  assert.equal(await find('later'), undefined);
+  assert.equal((await find('c'))?.name, 'c');
+  taken();
+  assert.equal(await find('later'), undefined);
+  assert.equal(taken(), 0);
+  await nft.commit([create(chain({ ...WHERE, name: 'later' }))]);
+  assert.equal((await find('later'))?.name, 'later');
+  await nft.commit([delete_(chain({ ...WHERE, name: 'later' }))]);
+  assert.equal(await find('later'), undefined);
+});
+
+for (const mode of ['sync', 'threaded'] as const) {
+  test(`sessions that take turns know each other's changes without reading (${mode})`, async () => {
+    using lab = new TestNetns();
+    using stack = new DisposableStack();
+    const memory = new NftMemory();
+    let exchanges = 0;
+    const onExchange = () => {
+      exchanges++;
+      return () => {};
+    };
+    const all = Array.from({ length: 12 }, () =>
+      stack.use(openSession({ netns: lab.handle, mode, ruleset: memory, onExchange })),
+    );
+    const [first] = all as [KernelSession, ...KernelSession[]];
+    await build(first);
+    await first.nft.elementsOf(PODS);
+    await first.nft.rules(IN_CHAIN);
+    exchanges = 0;
+    await Promise.all(
+      all.map(async ({ nft }, index) => {
+        using _turn = await nft.turn();
+        await nft.generation();
+        const [elements, rules] = [await nft.elementsOf(PODS), await nft.rules(IN_CHAIN)];
+        assert.equal(elements.length, rules.length + 1);
+        await nft.commit([create(pod(100 + index)), add(said(`pod ${100 + index}`))]);
+      }),
+    );
+    assert.ok(exchanges <= 3 * all.length, `${exchanges} exchanges`);
+    assert.equal((await first.nft.elementsOf(PODS)).length, 13);
+    assert.deepEqual(await first.nft.rules(IN_CHAIN), await lab.session.nft.rules(IN_CHAIN));
+  });
+}
+
+test('the turn is given back by whoever fails', async () => {
+  const memory = new NftMemory();
+  const fails = async () => {
+    using _turn = await memory.turn();
+    throw new Error('no');
+  };
+  const order: number[] = [];
+  const takes = async (number: number) => {
+    using _turn = await memory.turn();
+    order.push(number);
+  };
+  await Promise.all([takes(1), assert.rejects(fails()), takes(2), takes(3)]);
+  assert.deepEqual(order, [1, 2, 3]);
 });

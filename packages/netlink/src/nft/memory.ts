@@ -6,7 +6,8 @@
  * changed is known. Anything else makes everything forgotten.
  */
 import type { NftChange } from './changes.ts';
-import type { ListedElement, NftElement, NftSet } from './model.ts';
+import { withRuleChange } from './known-rules.ts';
+import type { ListedElement, ListedRule, NftElement, NftSet, NftTable } from './model.ts';
 import { setKey, setName } from './plan.ts';
 import { identityOf, typesOfSet } from './set-types.ts';
 
@@ -17,6 +18,8 @@ export class NftMemory {
   /** Lists by table and by what was asked. */
   readonly #lists = new Map<string, Map<string, readonly unknown[]>>();
   readonly #sets = new Map<string, RememberedSet>();
+  /** Ends when whoever has the turn now, and all who wait for it, are through. */
+  #turns: Promise<void> = Promise.resolve();
 
   /** The generation that what is remembered is of. */
   get generation(): number | undefined {
@@ -46,12 +49,28 @@ export class NftMemory {
     this.#isVerified = false;
   }
 
-  /** A transaction of one's own has been made, and after it the generation is this one. */
-  committed(changes: readonly NftChange[], generation: number): void {
+  /** Waits for the turn to change something; the next one's comes when the result is disposed of. */
+  async turn(): Promise<Disposable> {
+    const before = this.#turns;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#turns = before.then(() => promise);
+    await before;
+    return { [Symbol.dispose]: resolve };
+  }
+
+  /**
+   * A transaction of one's own has been made, and after it the generation is this one.
+   *
+   * @param rules those added, in their order
+   */
+  committed(changes: readonly NftChange[], generation: number, rules: readonly ListedRule[]): void {
     const isNext = this.#generation !== undefined && generation === this.#generation + 1;
     if (isNext) {
       this.#generation = generation;
-      for (const change of changes) this.#apply(change);
+      const added = changes.filter(addsRule);
+      const isTold = added.length === rules.length;
+      const made = new Map(isTold ? added.map((change, index) => [change, rules[index]]) : []);
+      for (const change of changes) this.#apply(change, made.get(change));
     }
     this.verify(generation);
   }
@@ -85,27 +104,73 @@ export class NftMemory {
     this.#sets.set(setKey({ ...set, set }), new RememberedSet(set, elements));
   }
 
-  #apply({ op, object }: NftChange): void {
-    if (object.kind === 'element') {
-      const set = this.#sets.get(setKey(object));
-      if (op === 'add' || op === 'create') set?.add(object);
-      else set?.delete(object);
-      return;
+  /** @param made the rule that the change has added, where that is known */
+  #apply(change: NftChange, made: ListedRule | undefined): void {
+    const { op, object } = change;
+    const isMere = op === 'add' || op === 'create';
+    switch (object.kind) {
+      case 'element': {
+        const set = this.#sets.get(setKey(object));
+        if (isMere) set?.add(object);
+        else set?.delete(object);
+        return;
+      }
+      case 'rule': {
+        const lists = this.#lists.get(`${object.family} ${object.table}`);
+        lists?.delete(rulesKey(undefined));
+        const key = rulesKey(object.chain);
+        const before = lists?.get(key) as readonly ListedRule[] | undefined;
+        const after = before && withRuleChange(before, change, made);
+        if (after !== undefined) lists?.set(key, after);
+        else lists?.delete(key);
+        return;
+      }
+      case 'table':
+        // One that is made once more stays as it is, with all that it holds.
+        if (isMere && object.flags === undefined && this.#knowsTable(object)) return;
+        this.#lists.delete(ALL_TABLES);
+        break;
+      case 'chain':
+        this.#lists.get(`${object.family} ${object.table}`)?.delete(chainKey(object.name));
+        break;
+      case 'set':
+      case 'counter':
+        break;
     }
-    const table = object.kind === 'table' ? object.name : object.table;
-    this.#lists.delete(`${object.family} ${table}`);
-    this.#lists.delete(ALL_TABLES);
-    const isMere = op === 'add' || op === 'create' || op === 'insert';
-    // What a set or table that is made, or made once more, holds is not changed by that.
-    if (isMere || object.kind === 'rule' || object.kind === 'chain') return;
+    if (isMere) return;
+    const table = `${object.family} ${object.kind === 'table' ? object.name : object.table}`;
+    this.#lists.delete(table);
+    if (object.kind === 'table' || object.kind === 'set') this.#forgetSets(table);
+  }
+
+  #knowsTable({ family, name }: NftTable): boolean {
+    const lists = [...(this.#lists.get(ALL_TABLES)?.values() ?? [])] as readonly (readonly NftTable[])[];
+    return lists.every((tables) => tables.some((each) => each.family === family && each.name === name));
+  }
+
+  #forgetSets(table: string): void {
     for (const key of this.#sets.keys()) {
-      if (key.startsWith(`${object.family} ${table} `)) this.#sets.delete(key);
+      if (key.startsWith(`${table} `)) this.#sets.delete(key);
     }
   }
 }
 
 /** Stands for a table where a list is about all of them. */
 export const ALL_TABLES = '';
+
+/** What the list of a chain's rules, or of all of a table's, is remembered as. */
+export function rulesKey(chain: string | undefined): string {
+  return `rules ${chain ?? ''}`;
+}
+
+/** What it is remembered as whether there is a chain. */
+export function chainKey(name: string): string {
+  return `chain ${name}`;
+}
+
+function addsRule({ op, object }: NftChange): boolean {
+  return object.kind === 'rule' && op !== 'delete' && op !== 'destroy';
+}
 
 class RememberedSet {
   readonly #set: NftSet;

@@ -14,7 +14,7 @@ import { NFT_OBJECT_COUNTER, setMessage } from './codec/set.ts';
 import { tableMessage } from './codec/table.ts';
 import { describeChange } from './describe.ts';
 import { formatKey } from './key-values.ts';
-import { ALL_TABLES, type NftMemory } from './memory.ts';
+import { ALL_TABLES, chainKey, type NftMemory, rulesKey } from './memory.ts';
 import type {
   ListedElement,
   ListedRule,
@@ -29,6 +29,7 @@ import { type PlannedMessage, planChanges, setKey, setName } from './plan.ts';
 import { decodeItems, elementsOf } from './read-elements.ts';
 import { decodeChain, decodeCounter, decodeRule, decodeSet, decodeTable } from './read-objects.ts';
 import { identityOf, typesOfSet } from './set-types.ts';
+import { asking, toldIn } from './told.ts';
 import { encodeElement } from './write-elements.ts';
 
 /** A table, as listings are asked for it. */
@@ -68,6 +69,14 @@ export class Nft {
     this.#memory = memory;
   }
 
+  /**
+   * Waits for the turn to plan changes from what is there and to make them, among the sessions that share a memory;
+   * the next one's comes when the result is disposed of. What all of them change in turn, none has to read again.
+   */
+  async turn(): Promise<Disposable> {
+    return (await this.#memory?.turn()) ?? NO_TURN;
+  }
+
   /** The number of the ruleset's current generation: it changes with every transaction of anyone. */
   async generation(): Promise<number> {
     const id = await this.#currentGeneration();
@@ -88,11 +97,8 @@ export class Nft {
     return this.#memory;
   }
 
-  /** Whether what was read since the memory was verified is of one generation, and that still the current one. */
-  async #isUnchanged(): Promise<boolean> {
-    const memory = this.#memory;
-    if (memory === undefined) return false;
-    const before = memory.generation;
+  /** Whether the generation that the memory was of before something was read is still the current one. */
+  async #isStill(before: number | undefined): Promise<boolean> {
     return before !== undefined && (await this.generation()) === before;
   }
 
@@ -104,15 +110,16 @@ export class Nft {
     const memory = await this.#verifiedMemory();
     const known = memory?.list(table, what);
     if (known !== undefined) return known as readonly T[];
+    const before = memory?.generation;
     const found = await read();
-    if (await this.#isUnchanged()) memory?.keepList(table, what, found);
+    if (await this.#isStill(before)) memory?.keepList(table, what, found);
     return found;
   }
 
   /** All tables, or those of a family. */
   async tables(family?: NftFamily): Promise<readonly NftTable[]> {
     const body = encode(tableMessage, { family: family ?? 'unspec' });
-    return await this.#remembered(ALL_TABLES, `tables ${family}`, async () => {
+    return await this.#remembered(ALL_TABLES, `${family}`, async () => {
       const replies = await this.#list(NFT_MSG.GETTABLE, body, 'list tables');
       return replies.map((reply) => decodeTable(reply.body));
     });
@@ -133,8 +140,11 @@ export class Nft {
   }: InTable & { readonly name: string }): Promise<NftChain | undefined> {
     const body = encode(chainMessage, { family, attributes: { table, name } });
     const operation = `get chain ${family} ${table} ${name}`;
-    const [reply] = await this.#find({ type: nftType(NFT_MSG.GETCHAIN), body, operation });
-    return reply === undefined ? undefined : decodeChain(reply.body);
+    const [found] = await this.#remembered(`${family} ${table}`, chainKey(name), async () => {
+      const replies = await this.#find({ type: nftType(NFT_MSG.GETCHAIN), body, operation });
+      return replies.map((reply) => decodeChain(reply.body));
+    });
+    return found;
   }
 
   /** The rules of a table or one of its chains, in order; none when there is no such chain. */
@@ -142,7 +152,7 @@ export class Nft {
     const { family, table, chain } = where;
     const body = encode(ruleMessage, { family, attributes: { table, chain } });
     const operation = `list rules of ${family} ${table}${chain === undefined ? '' : ` ${chain}`}`;
-    return await this.#remembered(`${family} ${table}`, `rules ${chain}`, async () => {
+    return await this.#remembered(`${family} ${table}`, rulesKey(chain), async () => {
       const replies = await this.#list(NFT_MSG.GETRULE, body, operation);
       return replies.map((reply) => decodeRule(reply.body));
     });
@@ -187,11 +197,12 @@ export class Nft {
     const memory = await this.#verifiedMemory();
     const known = memory?.elements(set);
     if (known !== undefined) return known;
+    const before = memory?.generation;
     const body = encode(elementsMessage, { family, attributes: { table, set: name } });
     const operation = `list elements of ${family} ${table} ${name}`;
     const replies = await this.#list(NFT_MSG.GETSETELEM, body, operation);
     const found = elementsOf(set, decodeItems(replies.map((reply) => reply.body)));
-    if (await this.#isUnchanged()) memory?.keepElements(set, found);
+    if (await this.#isStill(before)) memory?.keepElements(set, found);
     return found;
   }
 
@@ -237,11 +248,12 @@ export class Nft {
     while (wanted.length > 0) {
       const messages = await this.#plan(wanted);
       try {
-        await this.#client.transaction(enclosed(messages, options.generation));
-        if (this.#memory !== undefined) this.#memory.committed(wanted, await this.#currentGeneration());
+        await this.#transaction(wanted, messages, options.generation);
         return;
       } catch (error) {
-        this.#memory?.forget();
+        // A batch for another generation was not looked at.
+        if (NetlinkError.is(error, 'ERESTART')) this.#memory?.doubt();
+        else this.#memory?.forget();
         if (!(error instanceof NetlinkError)) throw error;
         const refused = messages.find((message) => message.operation === error.operation);
         const absent = error.errno === 'ENOENT' ? await this.#absent(wanted, refused) : [];
@@ -249,6 +261,21 @@ export class Nft {
         wanted = wanted.filter((change) => !absent.includes(change));
       }
     }
+  }
+
+  /** Has the kernel carry out messages, and keeps in mind what that has changed. */
+  async #transaction(
+    changes: readonly NftChange[],
+    messages: readonly PlannedMessage[],
+    generation: number | undefined,
+  ): Promise<void> {
+    const memory = this.#memory;
+    if (memory === undefined) {
+      await this.#client.transaction(enclosed(messages, generation));
+      return;
+    }
+    const told = toldIn(await this.#client.transaction(enclosed(asking(messages), generation)));
+    memory.committed(changes, told.generation ?? (await this.#currentGeneration()), told.rules);
   }
 
   /** The messages of the changes, without those to elements of sets that are not there to begin with. */
@@ -331,6 +358,8 @@ export class Nft {
 }
 
 const ENOENT = 2;
+
+const NO_TURN: Disposable = { [Symbol.dispose]: () => {} };
 
 /** How often a listing is repeated that another transaction came across. */
 const LIST_ATTEMPTS = 5;
