@@ -5,7 +5,8 @@
 import { dirname } from 'node:path';
 import type { Plugin } from '@heddle/cni/plugin';
 import { type Answer, AttachmentTurns, DelQueue, HANDOVER_FLAG } from '@heddle/cni/runtime';
-import { type Effort, openSession } from '@heddle/netlink';
+import { LINK_GROUPS } from '@heddle/dataplane';
+import { type Effort, LinkRemovals, openSession } from '@heddle/netlink';
 import type { Fd } from '@heddle/sys';
 import { Budget } from './budget.ts';
 import type { SharedSurroundings } from './call-host.ts';
@@ -86,12 +87,15 @@ export class Agent {
     this.#budget = new Budget(this.#limits.unfinished);
     const onLateFailure = (error: unknown) =>
       this.#tell({ kind: 'trouble', where: 'link', what: 'delete a link that is gone', error });
-    const mode = (effort: Effort) =>
-      effort === 'brief' || this.#reception.present <= this.#limits.unthreaded ? 'sync' : 'threaded';
+    const removals = new LinkRemovals({ group: LINK_GROUPS.going, onLateFailure });
+    const mode = (effort: Effort) => {
+      const isBrief = effort === 'brief' || (effort === 'queued' && !removals.isBusy);
+      return isBrief || this.#reception.present <= this.#limits.unthreaded ? 'sync' : 'threaded';
+    };
     this.#shared = {
       ...{ plugins, marks, mode },
       sessions: new SessionPool(
-        (onExchange, ruleset) => openSession({ mode, onLateFailure, onExchange, ruleset }),
+        (onExchange, ruleset) => openSession({ mode, removals, onExchange, ruleset }),
         this.#limits.idleSessions,
       ),
       turns: new AttachmentTurns({

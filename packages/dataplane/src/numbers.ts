@@ -59,6 +59,8 @@ export const ROUTING_TABLES = {
 export const LINK_GROUPS = {
   /** Links of the cluster's network on this node, which can be deleted together. */
   cluster: 72,
+  /** Links that are just being deleted together, in one send with being put there. */
+  going: 73,
 } as const;
 
 /** Network identifiers of VXLAN and Geneve. */

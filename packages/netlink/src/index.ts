@@ -26,6 +26,7 @@ export type {
 } from './link/changes.ts';
 export type { Link, LinkData } from './link/link.ts';
 export { type LinkFilter, Links } from './link/links.ts';
+export { LinkRemovals, type RemovalOptions } from './link/removals.ts';
 export type { Neighbour, NeighbourKey, NeighbourSpec } from './neighbour/neighbour.ts';
 export { type NeighbourFilter, Neighbours } from './neighbour/neighbours.ts';
 export * from './nft/index.ts';

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
-import { createNetns } from '@heddle/sys';
+import { createNetns, type NetnsHandle } from '@heddle/sys';
 import { NetlinkError } from '../core/netlink-error.ts';
 import { type KernelSession, openSession } from '../session/session.ts';
 import { TestNetns } from '../testing/test-netns.ts';
+import { LinkRemovals } from './removals.ts';
 
 const openFiles = () => readdirSync('/proc/self/fd').length;
 
@@ -13,10 +14,14 @@ type Check = (session: KernelSession) => Promise<void>;
 /** With the request on a thread, and with it in a process of its own. */
 async function withSession(check: Check): Promise<void> {
   const late: unknown[] = [];
-  const ways = [{ onLateFailure: (error: unknown) => late.push(error) }, { leaveDeletions: true }] as const;
+  const onLateFailure = (error: unknown) => late.push(error);
+  const ways = [
+    (netns: NetnsHandle) => ({ removals: new LinkRemovals({ netns, group: 73, onLateFailure }) }),
+    () => ({ leaveDeletions: true }),
+  ];
   for (const way of ways) {
     using netns = createNetns();
-    using session = openSession({ netns, ...way });
+    using session = openSession({ netns, ...way(netns) });
     await check(session);
   }
   assert.deepEqual(late, []);

@@ -29,40 +29,62 @@ import {
   transactSync,
   watch,
 } from '@heddle/sys';
-import { decode, encode, pad, struct, u16, u32 } from '@heddle/wire';
+import { decode, encode, pad, struct, u16, u32, Writer } from '@heddle/wire';
 import { verdictOf } from '../core/acknowledgement.ts';
 import { NETLINK, NLM_F } from '../core/header.ts';
-import { encodeMessage, type Message, readMessages } from '../core/message.ts';
+import { type Message, readMessages, writeMessage } from '../core/message.ts';
 import { NetlinkError } from '../core/netlink-error.ts';
 import { RTM } from '../core/rtm.ts';
-import { linkMessage } from './codec.ts';
+import { ifinfomsg } from './fields.ts';
+
+/** What is asked for. */
+export interface DeletionRequest {
+  /** The request to delete links. */
+  readonly message: Message;
+  /** The links that go, by their indexes; empty: one, whichever it is. */
+  readonly wanted: readonly number[];
+  /** Carried out before it, in the same send: one for each link that goes. */
+  readonly before?: readonly Message[];
+  /** Told which of these was refused. Its link is not waited for. */
+  readonly onRefused?: (at: number) => void;
+}
 
 /** How deletions are made, and who hears of those that fail when their caller has gone on. */
 export interface AnnouncedDeletionOptions {
   /** The namespace; the caller's own for `undefined`. */
-  readonly netns: NetnsHandle | undefined;
+  readonly netns?: NetnsHandle | undefined;
   readonly onLateFailure: (error: unknown) => void;
 }
 
+/** A deletion that is under way. */
+export interface AnnouncedDeletion {
+  /** Ends when all links are gone. @throws {NetlinkError} when the kernel refuses */
+  readonly gone: Promise<void>;
+  /** Ends when the kernel is through with it. */
+  readonly acknowledged: Promise<void>;
+}
+
 /**
- * Carries out a request to delete a link; ends when the link is gone. The request's socket is open until the kernel
- * has acknowledged it, and keeps the namespace alive until then.
- *
- * @throws {NetlinkError} when the kernel refuses
+ * Carries out a request to delete links. The request's socket is open until the kernel has acknowledged it, and keeps
+ * the namespace alive until then.
  */
-export async function deleteAnnounced(message: Message, options: AnnouncedDeletionOptions): Promise<void> {
-  const fd = openSocket(options.netns);
+export function deleteAnnounced(
+  request: DeletionRequest,
+  { netns, onLateFailure }: AnnouncedDeletionOptions,
+): AnnouncedDeletion {
+  const fd = openSocket(netns);
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   let hasEnded = false;
   const end = (error?: unknown) => {
-    if (hasEnded && error !== undefined) options.onLateFailure(error);
+    if (hasEnded && error !== undefined) onLateFailure(error);
     hasEnded = true;
     if (error === undefined) resolve();
     else reject(error);
   };
   let isAnswered = false;
+  const newsIn = listenFor(request);
   const take = (datagram: Uint8Array) => {
-    for (const news of newsIn(datagram, message)) {
+    for (const news of newsIn(datagram)) {
       isAnswered ||= news.isAnswer;
       end(news.error);
     }
@@ -77,17 +99,23 @@ export async function deleteAnnounced(message: Message, options: AnnouncedDeleti
       if (!SysError.is(error, 'ENOBUFS')) end(error);
     }
   });
-  void transact(fd, requestOf(message))
+  const acknowledged = transact(fd, written(request))
     .then((datagrams) => {
       for (const datagram of datagrams) take(datagram);
-      if (!isAnswered) end(unanswered(message));
+      if (!isAnswered) end(unanswered(request.message));
     })
     .catch(end)
     .finally(() => {
       watching[Symbol.dispose]();
       fd.close();
     });
-  await promise;
+  return { gone: promise, acknowledged };
+}
+
+/** The links that a request is about, by their indexes; none where it has a name for its link. */
+export function wantedBy({ body }: Message): readonly number[] {
+  const { index } = decode(ifinfomsg, body);
+  return index === 0 ? [] : [index];
 }
 
 /**
@@ -98,19 +126,21 @@ export async function deleteAnnounced(message: Message, options: AnnouncedDeleti
  */
 export function deleteAside(message: Message, netns: NetnsHandle | undefined): void {
   using fd = openSocket(netns);
-  const { error } = firstNews(fd, message);
+  const { error } = firstNews(fd, { message, wanted: wantedBy(message) });
   if (error !== undefined) throw error;
 }
 
-function firstNews(fd: Fd, message: Message): News {
-  const request = requestOf(message);
-  using aside = startAside(fd, request);
+function firstNews(fd: Fd, request: DeletionRequest): News {
+  const { message } = request;
+  const newsIn = listenFor(request);
+  const sent = written(request);
+  using aside = startAside(fd, sent);
   if (aside === undefined) {
-    const all = transactSync(fd, request).flatMap((datagram) => newsIn(datagram, message));
+    const all = transactSync(fd, sent).flatMap(newsIn);
     return all.find(({ isAnswer }) => isAnswer) ?? { isAnswer: true, error: unanswered(message) };
   }
   while (aside.awaitAnswer()) {
-    const [news] = newsIn(received(fd), message);
+    const [news] = newsIn(received(fd));
     if (news !== undefined) return news;
   }
   return { isAnswer: true, error: unanswered(message) };
@@ -143,36 +173,56 @@ interface News {
   readonly error?: NetlinkError | undefined;
 }
 
-function newsIn(datagram: Uint8Array, message: Message): readonly News[] {
-  const wanted = decode(linkMessage, message.body).index;
-  return readMessages(datagram).flatMap((frame): readonly News[] => {
-    if (frame.header.sequence !== SEQUENCE) return [];
-    const verdict = verdictOf(frame);
-    if (verdict === undefined)
-      return isGone(frame.header.type, frame.body, wanted) ? [{ isAnswer: false }] : [];
-    const { errnum, extAck } = verdict;
-    const error = errnum === 0 ? undefined : new NetlinkError(message.operation, errnum, extAck);
-    return [{ isAnswer: true, error }];
-  });
+/** What is there to say of a request, of each datagram that comes. */
+function listenFor({ message, wanted, before = [], onRefused }: DeletionRequest): Listener {
+  const own = before.length + 1;
+  const left = new Set(wanted);
+  return (datagram) =>
+    readMessages(datagram).flatMap((frame): readonly News[] => {
+      const { sequence, type } = frame.header;
+      const verdict = verdictOf(frame);
+      if (sequence < own) {
+        if (verdict !== undefined && verdict.errnum !== 0) {
+          left.delete(wanted[sequence - 1] ?? 0);
+          onRefused?.(sequence - 1);
+        }
+        return [];
+      }
+      if (sequence !== own) return [];
+      if (verdict !== undefined) {
+        const { errnum, extAck } = verdict;
+        return [
+          {
+            isAnswer: true,
+            error: errnum === 0 ? undefined : new NetlinkError(message.operation, errnum, extAck),
+          },
+        ];
+      }
+      // Bridges tell that a port has left with the same message in another family.
+      if (type !== RTM.DELLINK || frame.body[0] !== AF.UNSPEC) return [];
+      // With one end of a veth its other one is announced, if that is in the same namespace.
+      const isWanted = wanted.length === 0 || left.delete(decode(ifinfomsg, frame.body).index);
+      return isWanted && left.size === 0 ? [{ isAnswer: false }] : [];
+    });
 }
 
-function requestOf({ type, flags, body }: Message): Uint8Array {
-  const all = NLM_F.REQUEST | NLM_F.ACK | NLM_F.ECHO | (flags ?? 0);
-  return encodeMessage({ type, flags: all, sequence: SEQUENCE, body });
+type Listener = (datagram: Uint8Array) => readonly News[];
+
+/** All messages of a request, numbered from 1 on. */
+function written({ before = [], message }: DeletionRequest): Uint8Array {
+  const writer = new Writer();
+  const all = [...before, { ...message, flags: (message.flags ?? 0) | NLM_F.ECHO }];
+  all.forEach(({ type, flags = 0, body }, index) => {
+    writeMessage(writer, { type, flags: NLM_F.REQUEST | NLM_F.ACK | flags, sequence: index + 1, body });
+  });
+  return writer.finish();
 }
 
 function unanswered({ operation }: Message): NetlinkError {
   return new NetlinkError(`${operation}, which was not answered`, EPROTO);
 }
 
-const SEQUENCE = 1;
 const EPROTO = 71;
-
-/** Bridges tell that a port has left with the same message in another family. */
-function isGone(type: number, body: Uint8Array, wanted: number): boolean {
-  if (type !== RTM.DELLINK || body[0] !== AF.UNSPEC) return false;
-  return wanted === 0 || decode(linkMessage, body).index === wanted;
-}
 
 /** struct sockaddr_nl */
 const sockaddrNl = struct('sockaddr_nl', { family: u16, pad: pad(2), port: u32, groups: u32 });

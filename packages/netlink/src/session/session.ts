@@ -10,8 +10,9 @@ import { type ExchangeObserver, observed, observing } from '../core/observed-tra
 import type { Outcomes, Step } from '../core/query.ts';
 import { type ModeChoice, SocketTransport } from '../core/socket-transport.ts';
 import type { Transport } from '../core/transport.ts';
-import { deleteAnnounced, deleteAside } from '../link/announced-deletion.ts';
+import { deleteAside } from '../link/announced-deletion.ts';
 import { Links } from '../link/links.ts';
+import type { LinkRemovals } from '../link/removals.ts';
 import { type DeleteLink, Rtnetlink } from '../link/rtnetlink.ts';
 import { Neighbours } from '../neighbour/neighbours.ts';
 import type { NftMemory } from '../nft/memory.ts';
@@ -93,10 +94,10 @@ export interface SessionOptions {
    */
   readonly mode?: ModeChoice | undefined;
   /**
-   * Has `links.delete` end as soon as the kernel announces that the link is gone; its acknowledgement comes tens of
-   * milliseconds later. Told of an error in an acknowledgement that nobody waits for any more.
+   * Has `links.delete` end as soon as the kernel announces that the link is gone, and go together with what other
+   * sessions delete; its acknowledgement comes tens of milliseconds later.
    */
-  readonly onLateFailure?: ((error: unknown) => void) | undefined;
+  readonly removals?: LinkRemovals | undefined;
   /**
    * The same for a process that ends with what it does: its deletions, also those of nf_tables, are seen to their end by
    * processes of their own, which may outlive it by some tens of milliseconds.
@@ -116,7 +117,7 @@ export interface SessionOptions {
  * for (const link of await session.links.list()) console.log(link.index, link.name);
  */
 export function openSession(options: SessionOptions = {}): KernelSession {
-  const { netns, mode = 'threaded', onLateFailure, leaveDeletions, onExchange, ruleset } = options;
+  const { netns, mode = 'threaded', removals, leaveDeletions, onExchange, ruleset } = options;
   let own: NetnsHandle | undefined;
   const transport = (protocol: number, leaveClose = false) =>
     observed(new SocketTransport({ protocol, netns, mode, leaveClose }), onExchange);
@@ -133,9 +134,8 @@ export function openSession(options: SessionOptions = {}): KernelSession {
     procNet: kernelProcNet(() => netns),
     packets: (indexOf) => kernelPackets(() => netns, indexOf),
     subscribe: (options) => kernelSubscribe(netns, options),
-    ...(onLateFailure !== undefined && {
-      deleteLink: (message: Message) =>
-        observing(onExchange, () => deleteAnnounced(message, { netns, onLateFailure })),
+    ...(removals !== undefined && {
+      deleteLink: (message: Message) => observing(onExchange, () => removals.remove(message)),
     }),
     ...(leaveDeletions && {
       deleteLink: (message: Message) => observing(onExchange, async () => deleteAside(message, netns)),
