@@ -2,8 +2,8 @@
  * Deletions of links, of all sessions of one namespace.
  *
  * Each ends with an RCU barrier, and the kernel is at one at a time. So links that are to go while a deletion is under
- * way are collected, put into a group that is reserved for that, and deleted as the group: that takes one barrier for
- * all of them. Nobody waits for company: who comes when nothing is under way is deleted at once, by itself.
+ * way are collected; more than a few are put into a group that is reserved for that, and deleted as the group, which
+ * takes one barrier for all of them. Nobody waits for company: who comes when nothing is under way is deleted at once.
  *
  * Whoever else uses the group loses nothing: all links are looked at before, and where one carries it that is not to go,
  * they are deleted one by one. Putting into the group and deleting it is one send, so that nothing is left in it.
@@ -87,7 +87,7 @@ export class LinkRemovals {
     // What has only a name may be another link by then, and of two who mean the same link one is late.
     const indexed = all.filter(({ index }) => index !== 0).toReversed();
     const going = new Map(indexed.map((each) => [each.index, each]));
-    if (going.size < 2) return [];
+    if (going.size < LEAST_TOGETHER) return [];
     const links = await this.#links();
     const isFree = links.every(({ index, group }) => group !== this.#options.group || going.has(index));
     if (!isFree) return [];
@@ -116,7 +116,7 @@ export class LinkRemovals {
 
   /** Those that went. */
   async #removeGroup(all: readonly Waiting[]): Promise<readonly Waiting[]> {
-    if (all.length < 2) return [];
+    if (all.length === 0) return [];
     const { group } = this.#options;
     const refused = new Set<Waiting>();
     try {
@@ -182,3 +182,5 @@ function groupMessage(type: number, operation: string, group: number, index = 0)
 /** Of the threads for requests. */
 const MOST_SETTLING = 4;
 const MOST_TOGETHER = 128;
+/** To look at some hundred links costs as much as to delete a few. */
+const LEAST_TOGETHER = 4;
