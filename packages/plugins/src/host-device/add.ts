@@ -48,9 +48,9 @@ async function giveAway(call: Call, { link: device, original }: Away): Promise<L
       `cannot move ${device.name} into ${call.netnsPath}: an interface ${name} already exists there`,
     );
   }
-  await moveIn(call, container, device, { name, original });
+  await moveIn(host, container, device, { name, original });
   undo.push(`return ${original}`, async () => {
-    await moveOut(call, container, await container.links.get(name), original);
+    await moveOut(host, container, await container.links.get(name), original);
     await host.links.set(original, { up: device.up, alias: device.alias ?? '' });
   });
   return container.links.get(name);

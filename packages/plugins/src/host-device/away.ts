@@ -12,7 +12,8 @@ export interface Away {
 }
 
 /**
- * The device in its container: under the name that ADD gave it or, when somebody renamed it there, by its alias.
+ * The device in its container: under the name that ADD gave it or, when somebody renamed it there, by its alias. One whose
+ * alias is its own name was on its way back when a DEL died.
  * Where the alias is gone too, the result tells by the hardware address which it is, and the configuration its
  * name, if it has one.
  */
@@ -27,6 +28,7 @@ export async function findInContainer(
   const candidates = [
     ...links.filter(({ name, altNames }) => name === ifName || altNames.includes(ifName)),
     ...links.filter((link) => isMeant(link, selector, known)),
+    ...links.filter(({ name, alias }) => name === alias),
   ];
   for (const link of candidates) {
     const original = originalName(link, selector, known);

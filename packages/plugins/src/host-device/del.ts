@@ -41,7 +41,7 @@ async function returnDevice(
   if (inside !== undefined && away !== undefined) {
     const { link, original } = away;
     if ((await host.links.find(original)) !== undefined) throw taken(link.name, original);
-    await moveOut(call, inside, link, original);
+    await moveOut(host, inside, link, original);
     return;
   }
   const returned = await findReturned(host, selector);

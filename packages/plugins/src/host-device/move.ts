@@ -1,14 +1,10 @@
 /**
- * Moving a device between host and container, through a namespace in between. Only there it changes its name:
- * on the host udev and its like would see it under a name that is not its own, and in the container its old name
- * may be taken. While it is away, its alias is the name that it had, as in the reference.
+ * Moving a device between host and container, each way by one request that takes it there: a process that dies in the middle
+ * leaves it on either side, with what tells its name. On the host, udev and its like see it under its own name only. While it
+ * is away, its alias is the name that it had, as in the reference.
  */
-import type { AttachmentCall } from '@heddle/cni/plugin';
 import type { KernelSession, Link } from '@heddle/netlink';
-import { createNetns } from '@heddle/sys';
 import type { Away } from './away.ts';
-
-type Call = Pick<AttachmentCall<unknown>, 'host' | 'openSession'>;
 
 /**
  * Moves a device of the host into the container, where it is down.
@@ -17,14 +13,28 @@ type Call = Pick<AttachmentCall<unknown>, 'host' | 'openSession'>;
  * @param original what it is to be called again later
  */
 export async function moveIn(
-  call: Call,
+  host: KernelSession,
   container: KernelSession,
   device: Link,
   { name, original }: { readonly name: string; readonly original: string },
 ): Promise<void> {
-  const { host } = call;
-  const to = { name, alias: original };
-  await throughWaypoint(call, { device, from: host, to: container, change: to });
+  try {
+    // The kernel renames it once it is there, or on the way if its old name is taken there.
+    await host.links.set(device.index, { netns: container.handle, up: false, name, alias: original });
+  } catch (error) {
+    await fetchBack(host, container, device);
+    throw error;
+  }
+}
+
+/** What could not be renamed there any more is there all the same. */
+async function fetchBack(host: KernelSession, container: KernelSession, device: Link): Promise<void> {
+  if ((await host.links.find(device.name)) !== undefined) return;
+  const stray = await container.links.find(device.name);
+  if (stray === undefined) return;
+  await container.links.set(stray.index, {
+    ...{ netns: host.handle, name: device.name, up: device.up, alias: device.alias ?? '' },
+  });
 }
 
 /**
@@ -34,40 +44,28 @@ export async function moveIn(
  * @throws {NetlinkError} EEXIST when the name is taken there; the device is then where and as it was
  */
 export async function moveOut(
-  call: Call,
+  host: KernelSession,
   container: KernelSession,
   device: Link,
   name: string,
 ): Promise<void> {
-  await throughWaypoint(call, { device, from: container, to: call.host, change: { name, alias: '' } });
-}
-
-interface Move {
-  readonly device: Link;
-  readonly from: KernelSession;
-  readonly to: KernelSession;
-  readonly change: { readonly name: string; readonly alias: string };
-}
-
-async function throughWaypoint(call: Call, { device, from, to, change }: Move): Promise<void> {
-  using netns = createNetns();
-  using waypoint = call.openSession(netns);
+  const { index } = device;
   try {
-    await from.links.set(device.index, { netns, up: false, ...change });
-    await waypoint.links.set(change.name, { netns: to.handle });
+    // Whoever comes after a process that died here finds the device by its alias, whatever its name is.
+    await container.links.set(index, { up: false, alias: name });
+    const namesake = await container.links.find(name);
+    if (namesake === undefined) await container.links.set(index, { name });
+    await container.links.set(index, { netns: host.handle, name, alias: '' });
   } catch (error) {
-    await turnBack(waypoint, from, device);
+    await putBack(container, device);
     throw error;
   }
 }
 
-/** Whatever is in between would be lost with the namespace, or come back under a name that nobody expects. */
-async function turnBack(waypoint: KernelSession, from: KernelSession, device: Link): Promise<void> {
-  for (const { index, name } of await waypoint.links.list()) {
-    if (name === 'lo') continue;
-    await waypoint.links.set(index, { name: device.name, alias: device.alias ?? '' });
-    await waypoint.links.set(index, { netns: from.handle, up: device.up });
-  }
+async function putBack({ links }: KernelSession, device: Link): Promise<void> {
+  if ((await links.find(device.index)) === undefined) return;
+  await links.set(device.index, { name: device.name, alias: device.alias ?? '' });
+  await links.set(device.index, { up: device.up });
 }
 
 /**

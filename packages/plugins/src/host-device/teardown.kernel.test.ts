@@ -153,6 +153,33 @@ test('an ADD that fails at any request to the kernel gives the device back as it
   }
 });
 
+test('DEL brings back what an ADD or DEL has left that was killed at any request to the kernel', async () => {
+  const ipam = new StubIpam({ ips });
+  for (const killed of ['ADD', 'DEL'] as const) {
+    for (const namesake of [false, true]) {
+      using lab = new PluginLab([hostDevice, ipam.plugin]);
+      addDevice(lab);
+      for (let at = 1; ; at++) {
+        using container = lab.container('pod');
+        if (namesake) container.run('ip', 'link', 'add', 'hd0', 'type', 'veth', 'peer', 'name', 'hd9');
+        if (killed === 'DEL') await lab.add({ config: withIpam, container });
+        const sabotage = new Sabotage(at, 'dies');
+        const wrap = (session: KernelSession) => sabotage.wrap(session);
+        await sabotage.outcome(lab.run({ command: killed, config: withIpam, container, wrap }));
+        await lab.del({ config: withIpam, container });
+        const device = await lab.host.session.links.find('hd0');
+        assert.deepEqual(
+          [device?.name, device?.alias],
+          ['hd0', undefined],
+          `${killed}, ${at}, ${sabotage.failed}`,
+        );
+        assert.equal(ipam.held.size, 0);
+        if (sabotage.failed === undefined) break;
+      }
+    }
+  }
+});
+
 test('a DEL that fails at any request to the kernel leaves the device to the next one', async () => {
   using lab = new PluginLab([hostDevice]);
   addDevice(lab);

@@ -295,6 +295,28 @@ describe('DEL', () => {
     }
   });
 
+  test('goes on where one was killed that had restored the main table, and a part of the own ones', async () => {
+    using scene = await SbrScene.create();
+    const before = scene.state();
+    await scene.lab.add(scene.request());
+    scene.ip(
+      'route',
+      'add',
+      '192.168.1.0/24',
+      'dev',
+      'net1',
+      'proto',
+      'kernel',
+      'src',
+      '192.168.1.209',
+      'scope',
+      'link',
+    );
+    scene.ip('route', 'delete', 'default', 'table', '100');
+    await scene.lab.del(scene.request());
+    assert.equal(scene.state(), before);
+  });
+
   test('needs no interface and no namespace', async () => {
     using scene = await SbrScene.create();
     await scene.lab.add(scene.request());

@@ -31,18 +31,20 @@ async function deleteRules(call: Call, container: KernelSession): Promise<void> 
   const addresses = await addressesOf(call, container);
   const found = await findRules(container, { addresses, link: link?.index, table: config.table });
   for (const { rule, routes } of found) {
-    await teardown.step(`delete the rule for ${rule.from}`, () => container.rules.delete(rule));
-    // The interface may stay; what leads out of it must not fill a table that the next ADD takes.
     const own = routes.filter((route) => route.protocol === ROUTE_PROTOCOL && route.link === link?.index);
-    for (const route of own) {
+    // A VRF kept what it had.
+    if (link !== undefined && link.master === undefined) {
+      await takeDownHints(call, container, link.index);
+      for (const route of onLinkFirst(formerly(own, rule.from, call.prevResult))) {
+        await teardown.step(`restore the route to ${route.dst}`, () => restore(container, route));
+      }
+    }
+    // The interface may stay; what leads out of it must not fill a table that the next ADD takes.
+    for (const route of onLinkFirst(own).toReversed()) {
       await teardown.step(`delete the route to ${route.dst}`, () => container.routes.delete(route));
     }
-    // A VRF kept what it had.
-    if (link === undefined || link.master !== undefined) continue;
-    await takeDownHints(call, container, link.index);
-    for (const route of onLinkFirst(formerly(own, rule.from, call.prevResult))) {
-      await teardown.step(`restore the route to ${route.dst}`, () => restore(container, route));
-    }
+    // Last: a DEL that comes after one that died finds the routes by it.
+    await teardown.step(`delete the rule for ${rule.from}`, () => container.rules.delete(rule));
   }
 }
 
