@@ -23,13 +23,13 @@ export interface OwnPlugin {
   readonly directory: string;
   readonly type: string;
   /** All when left out. */
-  readonly suites?: readonly string[];
+  readonly only?: readonly string[];
   /** Fewer checks that are about the plugin would mean that the kit has lost sight of it. */
   readonly atLeast: number;
 }
 
 /** Runs the kit; every check that is about the plugin must pass. The test's diagnostics say how long that took. */
-export function mustPass(t: TestContext, { directory, type, suites = [], atLeast }: OwnPlugin): void {
+export function mustPass(t: TestContext, { directory, type, only = [], atLeast }: OwnPlugin): void {
   const command = ['--conditions=source', resolve('packages/cli/src/main.ts')];
   const agent = [
     ...['--daemon', [process.execPath, ...command, 'agent'].join(' ')],
@@ -37,7 +37,7 @@ export function mustPass(t: TestContext, { directory, type, suites = [], atLeast
   ];
   const args = [
     ...[...command, 'conformance', join(directory, type), '-o', 'json'],
-    ...suites.flatMap((suite) => ['--suite', suite]),
+    ...only.flatMap((id) => ['--check', id]),
     ...(THROUGH_AGENT ? agent : []),
     ...(process.env['HEDDLE_CRASH'] === 'all' ? ['--crash', 'all'] : []),
   ];

@@ -54,11 +54,20 @@ export class Node implements Disposable {
   /** Makes a node. Its loopback is up. */
   static async make(options: NodeOptions): Promise<Node> {
     const node = new Node(options);
-    await node.namespace.session.links.set('lo', { up: true });
-    await options.setup.prepareNode?.(node.namespace);
-    if (options.setup.needsDhcp === true) node.#lan = await Lan.make(`kit-lan${options.number}`);
-    for (const daemon of options.daemons) await node.#start(daemon, options);
-    return node;
+    try {
+      await node.#setUp(options);
+      return node;
+    } catch (error) {
+      node[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  async #setUp(options: NodeOptions): Promise<void> {
+    await this.namespace.session.links.set('lo', { up: true });
+    await options.setup.prepareNode?.(this.namespace);
+    if (options.setup.needsDhcp === true) this.#lan = await Lan.make(`kit-lan${options.number}`);
+    for (const daemon of options.daemons) await this.#start(daemon, options);
   }
 
   /** A number that no container of this node has had. */
