@@ -91,7 +91,10 @@ export function attrs<const F extends AttributeFields>(
           if (attribute.kind === 'choice') later.push({ key, attribute, from, to });
           else {
             const item = attribute.codecFor(value).read(window, from, to);
-            value[key] = attribute.kind === 'one' ? item : [...((value[key] as unknown[]) ?? []), item];
+            const before = value[key] as unknown[] | undefined;
+            if (attribute.kind === 'one') value[key] = item;
+            else if (before === undefined) value[key] = [item];
+            else before.push(item);
           }
           step = '';
         });

@@ -1,5 +1,6 @@
 /** A view for people: what `heddle show` prints. */
 import { styleText } from 'node:util';
+import { goJson } from '@heddle/cni';
 import type { Link, Route } from '@heddle/netlink';
 import { formatAge } from '../output/age.ts';
 import { printable } from '../output/printable.ts';
@@ -52,7 +53,7 @@ export function viewText(view: AttachmentView, now: number, styled: boolean): st
         : [['arguments', cache.args.map(([key, value]) => `${key}=${value}`).join('\n')] as const]),
       ...(cache?.capabilityArgs === undefined
         ? []
-        : [['capabilities', JSON.stringify(cache.capabilityArgs)] as const]),
+        : [['capabilities', goJson(cache.capabilityArgs)] as const]),
     ],
     styled,
   );

@@ -48,7 +48,7 @@ export function decodeEntry(text: string, what: string): CacheEntry {
   const json = parseJson(text, { what });
   if (!isJsonObject(json)) throw new DecodeError('the file is no JSON object', { what });
   if (json['kind'] !== KIND) {
-    throw new DecodeError(`read cached config has wrong kind: ${JSON.stringify(json['kind'] ?? '')}`, {
+    throw new DecodeError(`read cached config has wrong kind: ${goJson(json['kind'] ?? '')}`, {
       what,
     });
   }

@@ -7,8 +7,11 @@
 export function jsonDocuments(output: string): readonly unknown[] {
   const text = output.slice(-LOOKED_AT);
   const found: unknown[] = [];
+  let effort = EFFORT * text.length;
   for (let at = text.indexOf('{'); at >= 0; at = text.indexOf('{', at)) {
     const end = closingBrace(text, at);
+    effort -= (end ?? text.length) - at;
+    if (effort < 0) break;
     const value = end === undefined ? undefined : parsed(text.slice(at, end + 1));
     if (end === undefined || value === undefined) at += 1;
     else {
@@ -19,8 +22,10 @@ export function jsonDocuments(output: string): readonly unknown[] {
   return found;
 }
 
-/** Looking for the end of an object that has none takes quadratic time. */
 const LOOKED_AT = 32 * 1024;
+
+/** How often each character is looked at, on average: the ends of many objects that have none would take quadratic time. */
+const EFFORT = 32;
 
 function parsed(text: string): unknown {
   try {

@@ -2,7 +2,7 @@
  * What a node's networking is made of, pinned: its configuration files, its plugins, what the kernel must be able to do.
  * A lock is a JSON text fit for Git: sorted, without times and without what differs between two equal nodes.
  */
-import { ConfigError, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@heddle/cni';
+import { ConfigError, goJson, isJsonObject, type JsonObject, type JsonValue, parseJson } from '@heddle/cni';
 
 /** A configuration file. */
 export interface LockedFile {
@@ -84,7 +84,7 @@ export function parseLock(text: string, file: string): Lock {
   };
   if (!isJsonObject(json)) return fail('expected an object');
   const { lockVersion, network, files, plugins, kernel, signature } = json;
-  if (lockVersion !== 1) return fail(`lockVersion must be 1, is ${JSON.stringify(lockVersion)}`);
+  if (lockVersion !== 1) return fail(`lockVersion must be 1, is ${goJson(lockVersion)}`);
   const objects = (value: JsonValue | undefined, name: string): readonly JsonObject[] =>
     Array.isArray(value) && value.every(isJsonObject) ? value : fail(`"${name}" must be a list of objects`);
   const textOf = (object: JsonObject, name: string): string => {

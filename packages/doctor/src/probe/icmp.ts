@@ -1,6 +1,6 @@
 /** ICMP and ICMPv6 as far as probes need them — RFC 792, RFC 4443. */
-import { Addr } from '@heddle/netaddr';
-import { decode, encode, struct, u8, u16be, u32be, WireError } from '@heddle/wire';
+import type { Addr } from '@heddle/netaddr';
+import { addr4, decode, encode, struct, u8, u16be, u32be, WireError } from '@heddle/wire';
 
 /** The head of an echo request or reply. */
 const echoHead = struct('ICMP echo', { type: u8, code: u8, checksum: u16be, id: u16be, sequence: u16be });
@@ -54,7 +54,7 @@ function readIcmp4(packet: Uint8Array): IcmpAnswer | undefined {
   const { type, code, id, sequence } = decode(echoHead, message.subarray(0, 8));
   if (type === 0) return { kind: 'reply', id, sequence };
   if (type !== 3 && type !== 11) return undefined;
-  const from = Addr.fromBytes(packet.slice(12, 16));
+  const from = decode(addr4, packet.subarray(12, 16));
   const cause = message.subarray(8);
   const original = decode(echoHead, cause.subarray(headerSize(cause)).subarray(0, 8));
   const { rest } = decode(errorHead, message.subarray(0, 8));

@@ -1,9 +1,10 @@
 /** An address of a link, and the requests that make and delete one. */
-import { type Addr, Prefix } from '@heddle/netaddr';
+import type { Addr, Prefix } from '@heddle/netaddr';
 import { encode } from '@heddle/wire';
 import { type Change, type LinkRef, labelOf } from '../core/change.ts';
 import { afOf } from '../core/family.ts';
 import { NLM_F } from '../core/header.ts';
+import { prefixOf } from '../core/prefix-of.ts';
 import { RTM } from '../core/rtm.ts';
 import { type AddressMessage, addressMessage, FOREVER, IFA_F } from './codec.ts';
 
@@ -66,7 +67,7 @@ export function addressOf(message: AddressMessage): Address | undefined {
   const flags = rest.flags ?? message.flags;
   return {
     link: message.index,
-    prefix: Prefix.of(own, message.prefixLength),
+    prefix: prefixOf(own, message.prefixLength, 'ifaddrmsg'),
     ...(address !== undefined && !address.equals(own) && { peer: address }),
     ...(rest.broadcast && { broadcast: rest.broadcast }),
     scope: message.scope,

@@ -163,8 +163,8 @@ function hookAttributes(family: NftFamily, { type, hook, priority, policy, devic
   } as const;
 }
 
-/** NF_INET_*, NF_ARP_*, NF_NETDEV_*: the hooks of a family by name. */
-export function hookNumbers(family: NftFamily): Readonly<Partial<Record<NftHook['hook'], number>>> {
+/** NF_INET_*, NF_ARP_*, NF_NETDEV_*: the hooks of a family by name; none of a family that only a newer kernel has. */
+export function hookNumbers(family: NftFamily | number): Readonly<Partial<Record<NftHook['hook'], number>>> {
   switch (family) {
     case 'netdev':
       return { ingress: 0, egress: 1 };
@@ -176,6 +176,8 @@ export function hookNumbers(family: NftFamily): Readonly<Partial<Record<NftHook[
     case 'ip6':
     case 'bridge':
       return INET_HOOKS;
+    default:
+      return {};
   }
 }
 

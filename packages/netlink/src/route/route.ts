@@ -1,7 +1,8 @@
 /** A route as users see it. */
-import { Addr, Prefix } from '@heddle/netaddr';
+import { Addr, type Prefix } from '@heddle/netaddr';
 import type { LinkRef } from '../core/change.ts';
 import { type Family, familyOf } from '../core/family.ts';
+import { prefixOf } from '../core/prefix-of.ts';
 import { type NexthopMessage, type RouteMessage, type RouteMetrics, RTNH_F } from './codec.ts';
 
 /** What a route does with a packet, RTN_*. */
@@ -94,8 +95,8 @@ export function routeOf(message: RouteMessage): Route | undefined {
   const zero = family === 4 ? Addr.ZERO4 : Addr.ZERO6;
   return {
     family,
-    dst: Prefix.of(a.dst ?? zero, message.dstLength),
-    ...(a.src && { src: Prefix.of(a.src, message.srcLength) }),
+    dst: prefixOf(a.dst ?? zero, message.dstLength, 'rtmsg'),
+    ...(a.src && { src: prefixOf(a.src, message.srcLength, 'rtmsg', 2) }),
     ...(a.gateway && { gateway: a.gateway }),
     ...(a.via && { via: a.via }),
     ...(a.oif !== undefined && { link: a.oif }),

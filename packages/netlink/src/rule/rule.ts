@@ -1,9 +1,10 @@
 /** A rule of policy routing, and the requests that make and delete one. */
-import { Prefix } from '@heddle/netaddr';
+import type { Prefix } from '@heddle/netaddr';
 import { encode } from '@heddle/wire';
 import type { Change } from '../core/change.ts';
 import { afOf, type Family, familyOf } from '../core/family.ts';
 import { NLM_F } from '../core/header.ts';
+import { prefixOf } from '../core/prefix-of.ts';
 import { RTM } from '../core/rtm.ts';
 import { FIB_RULE_INVERT, type RuleMessage, ruleMessage, SUPPRESS_NONE } from './codec.ts';
 
@@ -86,8 +87,8 @@ export function ruleOf(message: RuleMessage): Rule | undefined {
   return {
     family,
     priority,
-    ...(src && { from: Prefix.of(src, message.srcLength) }),
-    ...(dst && { to: Prefix.of(dst, message.dstLength) }),
+    ...(src && { from: prefixOf(src, message.srcLength, 'fib_rule_hdr', 2) }),
+    ...(dst && { to: prefixOf(dst, message.dstLength, 'fib_rule_hdr') }),
     ...(message.tos !== 0 && { tos: message.tos }),
     ...rest,
     ...(fwmark !== undefined && { fwmark }),

@@ -1,5 +1,16 @@
 /** NFTA_DATA_*, NFTA_VERDICT_*: what is loaded into a register — linux/netfilter/nf_tables.h */
-import { attr, attrs, type Codec, cstring, i32be, mapped, oneOf, rest, type Value } from '@heddle/wire';
+import {
+  attr,
+  attrs,
+  type Codec,
+  cstring,
+  i32be,
+  mapped,
+  oneOf,
+  rest,
+  type Value,
+  WireError,
+} from '@heddle/wire';
 
 /** NF_DROP, NF_ACCEPT, enum nft_verdicts */
 const verdictCode = oneOf(i32be, {
@@ -24,5 +35,12 @@ export type Data = Value<typeof data>;
 
 /** A handle: 64 bits in the message, counted up from one in each table, so a number. */
 export function handleOf(codec: Codec<bigint>): Codec<number> {
-  return mapped(codec, { read: Number, write: (handle: number) => BigInt(handle) });
+  return {
+    ...mapped(codec, { read: Number, write: (handle: number) => BigInt(handle) }),
+    read(window, start, end) {
+      const handle = Number(codec.read(window, start, end));
+      if (!Number.isSafeInteger(handle)) throw new WireError('handle', start, `is too large: ${handle}`);
+      return handle;
+    },
+  };
 }
