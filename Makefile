@@ -20,6 +20,10 @@ check: setup
 build: setup
 	@$(RUN) scripts/build.ts
 
+# An hour, or FUZZ_MINUTES=…; FUZZ_TARGET=… for some decoders only; FUZZ_INPUT=FILE executes one input again
+fuzz: setup
+	@$(RUN) test/fuzz/main.ts
+
 # A shell on a kernel that has every link type, or one command there: make lab CMD='ip link'
 lab: setup-test
 	@$(RUN) scripts/lab/main.ts $(CMD)
