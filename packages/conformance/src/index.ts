@@ -2,6 +2,7 @@
 export { type Check, type Citation, type Kind, SUITES, type Suite, suiteOf } from './check.ts';
 export { type AttachedTracer, attachCrash } from './crash/attach.ts';
 export { type CrashEnd, type CrashRequest, crashAt, type HeldProgram, holdAt } from './crash/crash-at.ts';
+export { spread } from './crash/spread.ts';
 export { type CrashPoint, type CrashReport, pointText } from './crash/tracer.ts';
 export { CheckFailure, KitError } from './failure.ts';
 export type { Call } from './lab/call.ts';

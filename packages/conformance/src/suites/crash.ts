@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Check, since, spec } from '../check.ts';
+import { spread } from '../crash/spread.ts';
 import {
   type CrashPlan,
   type CrashReport,
@@ -101,15 +102,6 @@ async function killEverywhere(lab: Lab, command: string, scene: Scene): Promise<
 
 /** How many calls are tried unless all are asked for: it has to be done with in half a minute. */
 const SAMPLE = 8;
-
-/** The first, the last, and others between them at equal distances. */
-function spread<T>(items: readonly T[], most: number): readonly T[] {
-  if (items.length <= most) return items;
-  return Array.from(
-    { length: most },
-    (_, i) => items[Math.round((i * (items.length - 1)) / (most - 1))] as T,
-  );
-}
 
 interface Round {
   readonly report: CrashReport;
