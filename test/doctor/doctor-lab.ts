@@ -230,7 +230,7 @@ export class DoctorLab extends Node {
       files: this.files,
       machine: {
         ...{ kernelRelease: this.kernelRelease, uid: this.uid },
-        kernelLog: () => this.kernelLog,
+        kernelLog: () => this.kernelLog.map((text) => ({ at: Date.now(), text })),
         startTimes: () => [],
       },
       exec: { find: exec.find, run: (run) => this.bornInside(() => exec.run(run)) },

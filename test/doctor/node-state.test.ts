@@ -157,6 +157,7 @@ describe('files', () => {
   test('denials of AppArmor and SELinux in the log of the kernel', async () => {
     for (const line of [
       'audit: type=1400 audit(1): apparmor="DENIED" operation="open" profile="cri-containerd" name="/etc/cni/net.d/" comm="bridge"',
+      'audit: type=1400 audit(1): apparmor="DENIED" operation="file_lock" profile="p" name="/run/xtables.lock" comm="portmap"',
       'audit: type=1400 audit(1): avc:  denied  { execute } for pid=9 comm="containerd" path="/opt/cni/bin/bridge"',
     ]) {
       using lab = new DoctorLab();
@@ -165,6 +166,11 @@ describe('files', () => {
       const [first] = await lab.findings();
       assert.equal(first?.id, 'directory/denied');
       assert.ok(first?.evidence?.join().includes(line));
+      assert.match(first?.what ?? '', /, just now$/);
+      lab.later = 7_200_000;
+      const [old] = await lab.findings();
+      assert.equal(old?.severity, 'note');
+      assert.match(old?.what ?? '', /, 2 hours ago$/);
     }
   });
 });

@@ -53,7 +53,7 @@ export { type LockSources, type Taken, takeLock, type Unpinned } from './lock/ta
 export { type VerifyOptions, verifyLock } from './lock/verify.ts';
 export { LOG_RULES } from './logs/messages.ts';
 export { type LogSource, readLog } from './logs/read-log.ts';
-export type { FileFacts, Machine, NodeFiles, NodePlaces, NodePorts } from './node/ports.ts';
+export type { FileFacts, KernelLine, Machine, NodeFiles, NodePlaces, NodePorts } from './node/ports.ts';
 export { systemFiles, systemMachine } from './node/system.ts';
 export type { NodeView } from './node/view.ts';
 export {

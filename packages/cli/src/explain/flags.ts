@@ -2,6 +2,8 @@
 import { isJsonObject, type JsonObject, parseCniArgs, parseJson } from '@heddle/cni';
 import { VIEWPOINTS, type Viewpoint } from '@heddle/doctor';
 import type { CommonFlags } from '../command.ts';
+import { ATTACHMENT_PARAMETERS } from '../commands/attachment-flags.ts';
+import { RUNTIME_FLAGS } from '../request/runtime.ts';
 
 /** See the file's comment. */
 export interface ExplainFlags extends CommonFlags {
@@ -37,13 +39,7 @@ export const EXPLAIN_FLAGS = {
     placeholder: 'netns',
     optional: true,
   },
-  ifname: {
-    kind: 'parsed',
-    parse: String,
-    brief: "the interface's name (default: CNI_IFNAME, else eth0)",
-    placeholder: 'name',
-    optional: true,
-  },
+  ifname: ATTACHMENT_PARAMETERS.flags.ifname,
   containerId: {
     kind: 'parsed',
     parse: String,
@@ -65,13 +61,7 @@ export const EXPLAIN_FLAGS = {
     placeholder: 'json',
     optional: true,
   },
-  cacheDir: {
-    kind: 'parsed',
-    parse: String,
-    brief: "the runtime's cache (default /var/lib/cni)",
-    placeholder: 'dir',
-    optional: true,
-  },
+  cacheDir: RUNTIME_FLAGS.cacheDir,
 } as const;
 
 function viewpointOf(text: string): Viewpoint {

@@ -20,6 +20,15 @@ export function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
 }
 
+/** How long ago something was: `3 minutes ago`. */
+export function ago(milliseconds: number): string {
+  const minutes = Math.floor(milliseconds / 60_000);
+  if (minutes < 1) return 'just now';
+  if (minutes < 120) return `${count(minutes, 'minute')} ago`;
+  const hours = Math.floor(minutes / 60);
+  return hours < 48 ? `${hours} hours ago` : `${Math.floor(hours / 24)} days ago`;
+}
+
 /** Some of many, for evidence: `a, b, c and 4 more`. */
 export function some(items: readonly string[], most = 5): string {
   if (items.length <= most) return items.join(', ');

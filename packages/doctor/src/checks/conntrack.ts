@@ -1,7 +1,7 @@
 /** Whether the table of tracked connections has room. */
 import type { Finding } from '../finding.ts';
 import { found } from '../rule.ts';
-import { doctorRule, type NodeCheck } from './check.ts';
+import { ago, doctorRule, type NodeCheck } from './check.ts';
 
 const full = doctorRule({
   id: 'kernel/conntrack-full',
@@ -19,7 +19,9 @@ export const conntrackCheck: NodeCheck = {
     const most = Number(await view.sysctl('net/netfilter/nf_conntrack_max'));
     if (!(most > 0) || used < most * WARN) return [];
     const share = Math.round((used / most) * 100);
-    const said = view.ports.machine.kernelLog().findLast((line) => line.includes('nf_conntrack: table full'));
+    const said = view.ports.machine
+      .kernelLog()
+      .findLast(({ text }) => text.includes('nf_conntrack: table full'));
     return [
       found(full, {
         severity: used >= most * FULL ? 'error' : 'warning',
@@ -28,7 +30,7 @@ export const conntrackCheck: NodeCheck = {
         consequence:
           'Once it is full, packets of new connections are dropped: name look-ups and connects fail now and then.',
         remedy: `sysctl -w net.netfilter.nf_conntrack_max=${most * 2}, and the same in /etc/sysctl.d (kube-proxy sets it again: conntrack.maxPerCore); find out who opens so many (\`conntrack -L\`)`,
-        ...(said !== undefined && { evidence: [said] }),
+        ...(said !== undefined && { evidence: [`${said.text} (${ago(view.ports.now() - said.at)})`] }),
       }),
     ];
   },

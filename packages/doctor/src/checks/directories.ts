@@ -5,7 +5,7 @@ import type { Finding } from '../finding.ts';
 import { reservationDirs } from '../inventory/reservations.ts';
 import type { NodeView } from '../node/view.ts';
 import { found } from '../rule.ts';
-import { doctorRule, type NodeCheck, some } from './check.ts';
+import { ago, doctorRule, type NodeCheck } from './check.ts';
 import { mountOf } from './program-file.ts';
 
 const unusable = doctorRule({
@@ -37,7 +37,7 @@ const denied = doctorRule({
   severity: 'error',
   title: 'A security module denied something to a plugin or runtime',
   explains:
-    "SELinux and AppArmor refuse what file permissions would allow, and tell it in the kernel's log. Looked for are denials for what concerns CNI: its directories, its plugins, network namespaces.",
+    "SELinux and AppArmor refuse what file permissions would allow, and tell it in the kernel's log. Looked for are denials for what concerns CNI: its directories, its plugins, network namespaces. One that is older than an hour is a note, for it may have been mended since.",
 });
 
 /** See the file's comment. */
@@ -221,26 +221,41 @@ function namedKubeconfigs(value: JsonValue): readonly string[] {
   });
 }
 
-function denials({ ports }: NodeView): readonly Finding[] {
-  const lines = ports.machine.kernelLog().filter((line) => DENIAL.test(line) && ABOUT_CNI.test(line));
+/** One that is long past may have been mended since. */
+function denials({ ports, networks }: NodeView): readonly Finding[] {
+  const types = networks.networks.flatMap(({ list }) => list.plugins.map(({ type }) => type));
+  const lines = ports.machine
+    .kernelLog()
+    .filter(
+      ({ text }) => DENIAL.test(text) && (ABOUT_CNI.test(text) || types.includes(programIn(text) ?? '')),
+    );
   const last = lines.at(-1);
   if (last === undefined) return [];
-  const module = /apparmor/i.test(last) ? 'AppArmor' : 'SELinux';
-  const program = /comm="([^"]*)"/.exec(last)?.[1] ?? 'a program';
+  const age = ports.now() - last.at;
+  const module = /apparmor/i.test(last.text) ? 'AppArmor' : 'SELinux';
+  const program = programIn(last.text) ?? 'a program';
   return [
     found(denied, {
+      ...(age > FRESH && { severity: 'note' }),
       subject: module,
-      what: `${module} denied something to ${program}`,
+      what: `${module} denied something to ${program}, ${ago(age)}`,
       consequence:
         'Plugins or the runtime fail with "permission denied", although file permissions allow it.',
       remedy:
         module === 'AppArmor'
           ? `correct the profile that the line names (\`aa-status\` lists them), or set it to complain`
           : 'restore the labels (`restorecon -Rv /opt/cni /etc/cni /var/lib/cni`), or allow it by a policy',
-      evidence: [some(lines.slice(-3), 3)],
+      evidence: lines.slice(-3).map(({ text }) => text),
     }),
   ];
 }
 
+function programIn(line: string): string | undefined {
+  return /comm="([^"]*)"/.exec(line)?.[1];
+}
+
+/** An hour: whoever is still hindered tries again within this. */
+const FRESH = 3_600_000;
 const DENIAL = /apparmor="DENIED"|avc:\s+denied/;
-const ABOUT_CNI = /cni|netns|containerd|crio|podman|flannel|calico|cilium|multus/i;
+const ABOUT_CNI =
+  /cni|netns|containerd|crio|podman|kubelet|flannel|calico|cilium|multus|weave|antrea|kube-router|ovn/i;

@@ -45,6 +45,13 @@ export interface NodeFiles {
   refusal(path: string, wish: 'read' | 'write' | 'execute'): string | undefined;
 }
 
+/** A line of the kernel's log. */
+export interface KernelLine {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly text: string;
+}
+
 /** The machine. */
 export interface Machine {
   /** The kernel's release, such as `6.12.9-amd64`. */
@@ -52,7 +59,7 @@ export interface Machine {
   /** The user that this process is. */
   readonly uid: number;
   /** The kernel's own log since the machine started, the oldest line first; empty when it may not be read. */
-  kernelLog(): readonly string[];
+  kernelLog(): readonly KernelLine[];
   /** When processes of a program were started, in milliseconds since the epoch. */
   startTimes(program: string): readonly number[];
 }

@@ -10,9 +10,9 @@ import {
   realpathSync,
   statSync,
 } from 'node:fs';
-import { release } from 'node:os';
+import { release, uptime } from 'node:os';
 import { O, openFile, read, SysError } from '@heddle/sys';
-import type { Machine, NodeFiles } from './ports.ts';
+import type { KernelLine, Machine, NodeFiles } from './ports.ts';
 
 /** The files of this machine. */
 export const systemFiles: NodeFiles = {
@@ -92,9 +92,10 @@ const START_TIME_AFTER_NAME = 19;
 /** USER_HZ is 100 on every architecture that matters here. */
 const TICK = 10;
 
-/** Each read gives one record: `priority,sequence,time,flags;text`, with continuation lines that begin with a space. */
-function kernelLines(next: () => Uint8Array | undefined): readonly string[] {
-  const lines: string[] = [];
+/** Each read gives one record: `priority,sequence,microseconds,flags;text`, and lines of more about it. */
+function kernelLines(next: () => Uint8Array | undefined): readonly KernelLine[] {
+  const booted = Date.now() - uptime() * 1000;
+  const lines: KernelLine[] = [];
   for (;;) {
     let record: Uint8Array | undefined;
     try {
@@ -105,8 +106,10 @@ function kernelLines(next: () => Uint8Array | undefined): readonly string[] {
       throw error;
     }
     if (record === undefined || record.length === 0) return lines;
-    const text = new TextDecoder().decode(record);
-    lines.push(text.slice(text.indexOf(';') + 1).split('\n')[0] ?? '');
+    const line = new TextDecoder().decode(record);
+    const microseconds = Number(line.split(',', 3)[2]);
+    const text = line.slice(line.indexOf(';') + 1).split('\n')[0] ?? '';
+    lines.push({ at: booted + microseconds / 1000, text });
   }
 }
 

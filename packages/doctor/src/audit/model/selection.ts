@@ -23,8 +23,6 @@ export interface Selection {
   readonly chosen?: AuditedFile;
   /** The file that keeps the runtime from having any network. */
   readonly stoppedBy?: AuditedFile;
-  /** Files that it reads and does not use for pods. */
-  readonly losers: readonly AuditedFile[];
 }
 
 /** A directory that is audited as a whole. */
@@ -38,14 +36,13 @@ export interface AuditedDirectory {
 
 /** What each runtime that takes the first file does with a directory. Podman takes networks by name; see `select`. */
 export function selectFor(runtime: Exclude<RuntimeName, 'podman'>, directory: AuditedDirectory): Selection {
-  const files = directory.files.filter(({ path }) => isConfigPath(path));
-  for (const [index, file] of files.entries()) {
-    const after = files.slice(index + 1);
-    if (isLoadable(file)) return { runtime, chosen: file, losers: after };
+  for (const file of directory.files) {
+    if (!isConfigPath(file.path)) continue;
+    if (isLoadable(file)) return { runtime, chosen: file };
     // containerd gives up at the first file that it cannot read; CRI-O goes on.
-    if (runtime === 'containerd') return { runtime, stoppedBy: file, losers: after };
+    if (runtime === 'containerd') return { runtime, stoppedBy: file };
   }
-  return { runtime, losers: files };
+  return { runtime };
 }
 
 /** Whether a runtime that reads a file gets a network from it. */

@@ -86,8 +86,8 @@ const outOfReach = networkRule({
   explains:
     'Each runtime has plugin directories of its own: what Podman finds in `/usr/lib/cni`, containerd with its one `bin_dir` does not. Told of the network that pods get, on the machine itself, where the configuration of containerd or CRI-O says where it looks.',
   *check(network, { installed, directories }) {
-    const isOfPods = directories.some((each) => selectFor('crio', each).chosen === network.file);
-    if (installed?.readers === undefined || !isOfPods) return;
+    if (installed?.readers === undefined) return;
+    if (!directories.some((each) => selectFor('crio', each).chosen === network.file)) return;
     if (network.name === PROFILES.podman.usualNetwork) return;
     const needed = new Map(network.parts.flatMap(neededBy).map((need) => [need.name, need]));
     const there = [...needed.values()].flatMap((need) => {
