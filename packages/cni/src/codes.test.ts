@@ -37,6 +37,8 @@ test('failures of other packages have a number', () => {
     POOL_EXHAUSTED: 11,
     IPAM_DUPLICATE: 100,
     IPAM_RANGE_INVALID: 7,
+    IPAM_POOL_INVALID: 7,
+    IPAM_BUSY: 11,
     STORE_CONFLICT: 11,
     STORE_UNAVAILABLE: 11,
     STORE_UNAUTHORISED: 5,

@@ -12,7 +12,17 @@ export type IpamErrorCode =
   /** The owner holds an address of the range set already. */
   | 'IPAM_DUPLICATE'
   /** The store could not be read or written. */
-  | 'IPAM_STORE';
+  | 'IPAM_STORE'
+  /** A pool, or a combination of pools, is not valid. */
+  | 'IPAM_POOL_INVALID'
+  /** No pool fits: none is enabled for the node, of the family, or of the names that were asked for. */
+  | 'IPAM_NO_POOL'
+  /** The node is not a member of the cluster any more, so it may not take addresses. */
+  | 'IPAM_NODE_LOST'
+  /** A node that was to be removed is a member of the cluster again. */
+  | 'IPAM_NODE_ALIVE'
+  /** Others were faster a hundred times. */
+  | 'IPAM_BUSY';
 
 /**
  * A refusal of address management. Texts begin as the reference's do, because tools match on them.

@@ -1,0 +1,23 @@
+export { allocateAddresses, type BlockAllocation, type BlockRequest } from './allocate.ts';
+export type { Block, Held, Released } from './block.ts';
+export { type Ahead, keepAhead, neededAddresses, neededBlocks } from './cluster-pool.ts';
+export { putPool, putSettings, removePool } from './configure.ts';
+export { PoolsExhaustedError, type PoolsUse } from './exhausted.ts';
+export { type ReleaseOptions, releaseHandle } from './give-back.ts';
+export { type BlockUse, type Inspection, inspectStore, type PoolUse } from './inspect.ts';
+export { LeakWatch } from './leaks.ts';
+export type { Member } from './member.ts';
+export {
+  addressesPerBlock,
+  blocksOf,
+  checkPools,
+  type Encapsulation,
+  type Overlay,
+  type Pool,
+  type PoolConfig,
+  resolvePool,
+  type Surroundings,
+} from './pool.ts';
+export { type ReleaseIdleOptions, releaseIdleBlocks, removeNode } from './reclaim.ts';
+export type { Affinity, AffinityState, HandleAddress, HandleRecord, IpamSettings } from './records.ts';
+export { type Labels, parseSelector, type Selector } from './selector.ts';

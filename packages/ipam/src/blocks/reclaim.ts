@@ -1,0 +1,169 @@
+/** Blocks that nobody needs any more: a node's own, and those of a node that is gone. */
+import { type Condition, StoreError } from '@heddle/store';
+import { IpamError } from '../ipam-error.ts';
+import { type Block, isIdle } from './block.ts';
+import { IDLE_BEFORE_TAKEN } from './claim.ts';
+import { releaseHandle } from './give-back.ts';
+import {
+  attempts,
+  type Cluster,
+  deleteBlock,
+  type Member,
+  momentOf,
+  putAffinity,
+  putBlock,
+  readAll,
+  readBlock,
+  readCluster,
+  type Stored,
+} from './member.ts';
+import { type Affinity, affinityCodec, handleCodec, KEYS } from './records.ts';
+
+/** What may be given up. */
+export interface ReleaseIdleOptions {
+  /** How many blocks of each pool the node keeps even if they are idle; 1 by default. */
+  readonly keep?: number;
+}
+
+/**
+ * Gives up the member's blocks that nobody has used for a minute, and ends what was begun and not finished. Each is
+ * marked first, so that routes are withdrawn before another node can have it.
+ *
+ * @returns how many blocks were given up
+ */
+export async function releaseIdleBlocks(
+  member: Member,
+  { keep = 1 }: ReleaseIdleOptions = {},
+): Promise<number> {
+  const cluster = await readCluster(member);
+  const affinities = await readAll<Affinity>(member.store, affinityCodec, KEYS.affinitiesOf(member.node));
+  let given = 0;
+  for (const ofPool of Map.groupBy(affinities, ({ value }) => value.pool).values()) {
+    let left = ofPool.length;
+    for (const affinity of ofPool) {
+      if (left <= keep && affinity.value.state !== 'pendingDeletion') continue;
+      if (!(await giveUp(member, cluster, affinity))) continue;
+      left--;
+      given++;
+    }
+  }
+  return given;
+}
+
+/** Gives one block up, unless it is in use or somebody changed it meanwhile. */
+async function giveUp(member: Member, cluster: Cluster, affinity: Stored<Affinity>): Promise<boolean> {
+  try {
+    const block = await readBlock(member, affinity.value);
+    if (block === undefined || block.value.node !== affinity.value.node) {
+      await forget(member, affinity, []);
+      return true;
+    }
+    const isUnused = isUnusedFor(member, cluster, block.value);
+    if (affinity.value.state !== 'pendingDeletion') {
+      if (!isUnused) return false;
+      const marked = await mark(member, affinity, []);
+      await remove(member, marked, block, []);
+      return true;
+    }
+    if (isUnused) await remove(member, affinity, block, []);
+    else await unmark(member, affinity);
+    return isUnused;
+  } catch (error) {
+    if (StoreError.is(error, 'STORE_CONFLICT')) return false;
+    throw error;
+  }
+}
+
+function isUnusedFor(member: Member, { settings }: Cluster, block: Block): boolean {
+  const moment = momentOf(member, settings);
+  const { emptySince } = block;
+  return emptySince !== undefined && moment.now - emptySince >= IDLE_BEFORE_TAKEN && isIdle(block, moment);
+}
+
+/**
+ * Takes everything from a node that is gone: first its routes (by marking its blocks), then its addresses, then its
+ * blocks; those in which others hold borrowed addresses stay, without a node, until one takes them over.
+ *
+ * @param gone what must hold in the store all the while: that the node's own entry is not there. When the node comes
+ *   back in the middle, the rest is left to it
+ * @throws {IpamError} IPAM_NODE_ALIVE when the condition does not hold (any more)
+ * @example await removeNode(member, 'n7', { key: '/heddle/nodes/n7', revision: 0 });
+ */
+export async function removeNode(member: Member, node: string, gone: Condition): Promise<void> {
+  const { store } = member;
+  const what = `remove node ${node}`;
+  const back = () => new IpamError('IPAM_NODE_ALIVE', `${what}: it is a member of the cluster again`);
+  const guard = { ...gone, broken: back };
+  const affinities = () => readAll<Affinity>(store, affinityCodec, KEYS.affinitiesOf(node));
+  await attempts(what, guard, async () => {
+    for (const affinity of await affinities()) {
+      if (affinity.value.state === 'confirmed') await mark(member, affinity, [gone]);
+    }
+  });
+  for (const { value, revision } of await readAll(store, handleCodec, KEYS.handlesOf(node))) {
+    await releaseHandle(member, value.handle, { node, writtenAt: revision, guard });
+  }
+  await attempts(what, guard, async () => {
+    for (const affinity of await affinities()) {
+      const block = await readBlock(member, affinity.value);
+      if (block === undefined || block.value.node !== node) await forget(member, affinity, [gone]);
+      else if (block.value.held.length === 0) await remove(member, affinity, block, [gone]);
+      else await abandon(member, affinity, block, [gone]);
+    }
+  });
+}
+
+async function mark(
+  { store }: Member,
+  { value, revision }: Stored<Affinity>,
+  also: readonly Condition[],
+): Promise<Stored<Affinity>> {
+  const marked = { ...value, state: 'pendingDeletion' } as const;
+  const conditions = [{ key: KEYS.affinity(value.node, value.cidr), revision }, ...also];
+  return { value: marked, revision: await store.commit({ conditions, changes: [putAffinity(marked)] }) };
+}
+
+async function unmark({ store }: Member, { value, revision }: Stored<Affinity>): Promise<void> {
+  const conditions = [{ key: KEYS.affinity(value.node, value.cidr), revision }];
+  await store.commit({ conditions, changes: [putAffinity({ ...value, state: 'confirmed' })] });
+}
+
+async function forget(
+  { store }: Member,
+  { value, revision }: Stored<Affinity>,
+  also: readonly Condition[],
+): Promise<void> {
+  const key = KEYS.affinity(value.node, value.cidr);
+  await store.commit({ conditions: [{ key, revision }, ...also], changes: [{ delete: key }] });
+}
+
+async function remove(
+  { store }: Member,
+  affinity: Stored<Affinity>,
+  block: Stored<Block>,
+  also: readonly Condition[],
+): Promise<void> {
+  const key = KEYS.affinity(affinity.value.node, affinity.value.cidr);
+  await store.commit({
+    conditions: [{ key, revision: affinity.revision }, blockCondition(block), ...also],
+    changes: [{ delete: key }, ...deleteBlock(block.value)],
+  });
+}
+
+async function abandon(
+  { store }: Member,
+  affinity: Stored<Affinity>,
+  block: Stored<Block>,
+  also: readonly Condition[],
+): Promise<void> {
+  const key = KEYS.affinity(affinity.value.node, affinity.value.cidr);
+  const { node: _, ...without } = block.value;
+  await store.commit({
+    conditions: [{ key, revision: affinity.revision }, blockCondition(block), ...also],
+    changes: [{ delete: key }, putBlock(without)],
+  });
+}
+
+function blockCondition({ value, revision }: Stored<Block>): Condition {
+  return { key: KEYS.block(value.pool, value.cidr), revision };
+}
