@@ -11,6 +11,35 @@ interface Explanation {
 
 const EXPLANATIONS: readonly Explanation[] = [
   {
+    plugins: ['heddle'],
+    check: 'runtime/no-capabilities-member',
+    text: 'It does as libcni does, so that a plugin finds the same under either.',
+  },
+  {
+    check: 'runtime/no-capabilities-member',
+    text: 'libcni, which it is built on, leaves the member in the configuration.',
+  },
+  {
+    plugins: ['cnitool'],
+    check: 'runtime/gc-list',
+    text: 'cnitool gives libcni no list, and libcni then hands none on. What it takes down itself, by DEL, is what its cache holds.',
+  },
+  {
+    plugins: ['podman'],
+    check: 'runtime/failed-del',
+    text: 'Podman writes the failure to its log, ends with 0 and forgets the container: there is nothing left to repeat.',
+  },
+  {
+    plugins: ['containerd'],
+    check: 'runtime/failed-del',
+    text: '`ctr` writes the failure to its log and ends with 0: there is nothing left to repeat.',
+  },
+  {
+    plugins: ['containerd'],
+    check: 'runtime/del-order',
+    text: 'Order and previous result are as they should be; but `ctr` takes the network down when the process is gone, and gives an empty CNI_NETNS.',
+  },
+  {
     check: 'contract/version-echo',
     text: 'The skeleton of the plugins does not read stdin for VERSION, and answers in the newest version that its library knows.',
   },

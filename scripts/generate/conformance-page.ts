@@ -117,7 +117,7 @@ the result in one line.
 
 ## Runtimes
 
-\`heddle conformance --runtime 'COMMAND'\` checks what runs plugins: order, variables, configurations, capability arguments,
+\`heddle conformance --runtime RUNTIME\` checks what runs plugins: order, variables, configurations, capability arguments,
 previous results, what is remembered, and what becomes of failures. The kit brings plugins that note how they are called.
 
 COMMAND is a line for the shell. \`{verb}\` stands for \`add\`, \`del\`, \`check\`, \`gc\` or \`status\`, \`{network}\` for the network's name,
@@ -125,17 +125,22 @@ COMMAND is a line for the shell. \`{verb}\` stands for \`add\`, \`del\`, \`check
 directory of networks and CNI_PATH that of plugins; CNI_ARGS, CAP_ARGS (JSON) and CNI_IFNAME say the rest. For another
 runtime, write a script that translates.
 
+\`heddle\`, \`cnitool\`, \`podman\` and \`containerd\` are known by name. For the last two the kit brings such scripts
+(\`packages/conformance/runtimes\`), which start them with directories of their own, and clean up after each check; they need
+runc and a static busybox. With each comes a profile of what cannot be asked of it: Podman and containerd's \`ctr\` send no
+CHECK, GC or STATUS, and make namespaces themselves. A runtime's profile may also have \`cniVersion\`, the newest version of
+networks that it knows: \`1.0.0\` for these two.
+
 \`\`\`sh
-heddle conformance --runtime 'heddle {verb} {network} {netns}'
-heddle conformance --runtime 'cnitool {verb} {network} {netns}'
+heddle conformance --runtime podman
+heddle conformance --runtime './my-runtime {verb} {network} {netns}' --profile my-runtime.json
 \`\`\`
 
 ## What was found
 
 [conformance/reference.md](conformance/reference.md) and [conformance/debian.md](conformance/debian.md) are what the kit says of
 plugins of the reference, with what is behind each failure. \`node --conditions=source scripts/conformance-reports.ts\` makes them.
-cnitool 1.3.1 passes 30 of 32 checks of runtimes: it leaves the member \`capabilities\` in configurations, and its GC gives
-plugins no list. Heddle's own command passes all but the first of these, which it does as cnitool does.
+[conformance/runtimes.md](conformance/runtimes.md) is the same for runtimes: Heddle's own command, cnitool, Podman and containerd.
 
 ## What is not checked
 

@@ -22,5 +22,6 @@ export {
   type PluginFacts,
   type RunReport,
 } from './run.ts';
+export { KNOWN_RUNTIMES, type KnownRuntime, knownRuntime } from './runtime/known-runtimes.ts';
 export { checkRuntime, RUNTIME_CHECKS, type RuntimeConformanceOptions } from './runtime/run-runtime.ts';
 export type { RuntimeCheck } from './runtime/runtime-check.ts';

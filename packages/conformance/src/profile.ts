@@ -1,5 +1,5 @@
 /** A profile: what a plugin does not claim, each with a reason, so that its authors can take up the kit step by step. */
-import { ConfigError, decodeConfig, isJsonObject, parseJson } from '@heddle/cni';
+import { CNI_VERSIONS, ConfigError, decodeConfig, isJsonObject, parseJson } from '@heddle/cni';
 import * as v from 'valibot';
 
 /** A check, or a whole suite, that the plugin does not claim to pass. */
@@ -12,6 +12,8 @@ export interface Unclaimed {
 /** See the file's comment. */
 export interface Profile {
   readonly unclaimed: readonly Unclaimed[];
+  /** Of a runtime: the newest version of networks that it knows, where that is not the specification's. */
+  readonly cniVersion?: string | undefined;
 }
 
 /** Nothing is excused. */
@@ -20,6 +22,7 @@ export const CLAIMS_ALL: Profile = { unclaimed: [] };
 const sentence = v.pipe(v.string(), v.trim(), v.minLength(1, 'must say why'));
 const schema = v.object({
   unclaimed: v.array(v.object({ check: sentence, reason: sentence })),
+  cniVersion: v.optional(v.picklist(CNI_VERSIONS)),
 });
 
 /**

@@ -31,8 +31,8 @@ export const conformanceCommand = defineCommand<ConformanceFlags, [string | unde
       'machine is changed. Needs root.',
     'Plugins of the reference have configurations of the kit; others need --config. A plugin that delegates its addresses ' +
       'to "conformance-ipam", which the kit brings, is also checked for how it delegates.',
-    'With --runtime it is a runtime that is checked, by plugins that note how they are called. COMMAND is a line for the shell ' +
-      'in which {verb} stands for add, del, check, gc or status, {network} for the network, {netns} for the path of the ' +
+    'With --runtime it is a runtime that is checked, by plugins that note how they are called: one that the kit knows by name, ' +
+      'with a profile of what it cannot be asked for, or any other by a line for the shell in which {verb} stands for add, del, check, gc or status, {network} for the network, {netns} for the path of the ' +
       'namespace and {ifname} for the interface; it gets the variables of cnitool.',
     'Ends with 1 when a check failed.',
   ],
@@ -47,11 +47,15 @@ export const conformanceCommand = defineCommand<ConformanceFlags, [string | unde
       what: 'two suites only',
     },
     {
-      command: "heddle conformance --runtime 'cnitool {verb} {network} {netns}'",
+      command: 'heddle conformance --runtime podman',
       what: 'checks a runtime',
     },
+    {
+      command: "heddle conformance --runtime './my-runtime {verb} {network} {netns}'",
+      what: 'checks another one',
+    },
   ],
-  usage: '[--config file] [--suite name]... <plugin> | --runtime command',
+  usage: '[--config file] [--suite name]... <plugin> | --runtime runtime',
   json: `// also with --format json
 interface Output {
   program: string;
@@ -88,8 +92,8 @@ interface Output {
       runtime: {
         kind: 'parsed',
         parse: String,
-        brief: 'the command by which a runtime is called',
-        placeholder: 'command',
+        brief: 'heddle, cnitool, podman, containerd, or the command by which another runtime is called',
+        placeholder: 'runtime',
         optional: true,
       },
       config: {
@@ -195,7 +199,7 @@ interface Output {
           isThorough: flags.crash === 'all',
           signal: interruption.signal,
         })
-      : kit.checkRuntime({ ...common, template: flags.runtime }));
+      : kit.checkRuntime({ ...common, ...runtimeOf(flags.runtime, common.profile, kit) }));
     const invocation = {
       program: plugin,
       ...{ runtime: flags.runtime, configFile: flags.config, kind: flags.kind },
@@ -211,6 +215,16 @@ interface Output {
     return hasFailed(run) ? EXIT.FAILED : undefined;
   },
 });
+
+/** A runtime that the kit knows by name, or a command. What a known one does not claim is known too. */
+function runtimeOf(runtime: string, profile: Profile | undefined, kit: typeof import('@heddle/conformance')) {
+  const known = kit.knownRuntime(
+    runtime,
+    kit.RUNTIME_CHECKS.map(({ id }) => id),
+  );
+  if (known === undefined) return { template: runtime };
+  return { name: runtime, template: known.template, cleans: known.cleans, profile: profile ?? known.profile };
+}
 
 function required(plugin: string | undefined): string {
   if (plugin !== undefined) return plugin;

@@ -1,5 +1,8 @@
 /** Runs checks on a runtime. */
+import { mkdirSync } from 'node:fs';
+import { CURRENT_VERSION } from '@heddle/cni';
 import { HeddleError } from '@heddle/errors';
+import { mountTmpfs, unmount } from '@heddle/sys';
 import { DoesNotApply, KitError } from '../failure.ts';
 import { House } from '../lab/house.ts';
 import { CLAIMS_ALL, excuseFor, type Profile } from '../profile.ts';
@@ -25,6 +28,10 @@ export interface RuntimeConformanceOptions {
    * of networks, CNI_PATH that of plugins, CNI_ARGS and CAP_ARGS the arguments, as for cnitool.
    */
   readonly template: string;
+  /** What the report calls it; the template unless told otherwise. */
+  readonly name?: string | undefined;
+  /** Whether `{verb}` may also stand for `clean`, which ends what the runtime has left running; called after each check. */
+  readonly cleans?: boolean | undefined;
   /** Only these checks. */
   readonly only?: readonly string[] | undefined;
   readonly profile?: Profile | undefined;
@@ -43,21 +50,30 @@ export async function checkRuntime(options: RuntimeConformanceOptions): Promise<
   const unknown = only?.find((id) => !RUNTIME_CHECKS.some((check) => check.id === id));
   if (unknown !== undefined) throw new KitError(`there is no check called ${unknown}`);
   using house = House.enter([]);
+  using _ = ownMount('/run/netns');
   const outcomes: Outcome[] = [];
   const chosen = RUNTIME_CHECKS.filter(({ id }) => only?.includes(id) ?? true);
   for (const [number, check] of chosen.entries()) {
-    const facts = { house, number, template, surroundings: withoutProtocol(env) };
-    const outcome = await runCheck(check, facts, profile);
+    const newest = profile.cniVersion ?? CURRENT_VERSION;
+    const facts = { house, number, template, newest, surroundings: withoutProtocol(env) };
+    const outcome = await runCheck(check, facts, options);
     outcomes.push(outcome);
     options.onOutcome?.(outcome);
   }
-  return { program: template, outcomes, milliseconds: performance.now() - started };
+  return { program: options.name ?? template, outcomes, milliseconds: performance.now() - started };
+}
+
+/** Runtimes put the directory on top of itself where it is no mount yet, and hide what is bound there. */
+function ownMount(path: string): Disposable {
+  mkdirSync(path, { recursive: true });
+  mountTmpfs(path);
+  return { [Symbol.dispose]: () => unmount(path) };
 }
 
 async function runCheck(
   check: RuntimeCheck,
   facts: ConstructorParameters<typeof RuntimeLab>[0],
-  profile: Profile,
+  { profile = CLAIMS_ALL, cleans = false }: RuntimeConformanceOptions,
 ): Promise<Outcome> {
   const { id, title } = check;
   const began = performance.now();
@@ -74,5 +90,7 @@ async function runCheck(
     if (error instanceof DoesNotApply) return ended({ status: 'skipped', reason: error.message });
     if (error instanceof KitError || !(error instanceof HeddleError)) throw error;
     return ended({ status: 'failed', failure: failureReport(check, error, lab.calls.at(-1)) });
+  } finally {
+    if (cleans) await lab.succeed('clean');
   }
 }

@@ -10,7 +10,7 @@ import { quoted } from '../report/reproduce.ts';
 import { type Recorded, Recorders } from './recorder.ts';
 
 /** What a runtime can be asked for. */
-export type Verb = 'add' | 'del' | 'check' | 'gc' | 'status';
+export type Verb = 'add' | 'del' | 'check' | 'gc' | 'status' | 'clean';
 
 /** How a runtime is called for one check. */
 export interface RuntimeCall {
@@ -42,6 +42,8 @@ export class RuntimeLab implements Disposable {
   /** All calls of the runtime so far. */
   readonly calls: Call[] = [];
   readonly directory: string;
+  /** The newest version of networks that the runtime knows. */
+  readonly newest: string;
   readonly #template: string;
   readonly #surroundings: Readonly<Record<string, string>>;
   readonly #networks: string;
@@ -51,8 +53,10 @@ export class RuntimeLab implements Disposable {
     readonly number: number;
     readonly template: string;
     readonly surroundings: Readonly<Record<string, string>>;
+    readonly newest: string;
   }) {
-    const { house, number, template, surroundings } = facts;
+    const { house, number, template, surroundings, newest } = facts;
+    this.newest = newest;
     this.directory = join(house.directory, `runtime${number}`);
     this.#networks = join(this.directory, 'net.d');
     mkdirSync(this.#networks, { recursive: true });
@@ -64,7 +68,7 @@ export class RuntimeLab implements Disposable {
   }
 
   /** Writes a network list, with three recorders unless told otherwise, and what each is to answer. */
-  network({ name = 'kitnet', cniVersion = '1.1.0', plugins, more = {} }: NetworkSpec = {}): void {
+  network({ name = 'kitnet', cniVersion = this.newest, plugins, more = {} }: NetworkSpec = {}): void {
     const list = plugins ?? TYPES.map((type) => ({ type }));
     for (const type of TYPES) this.recorders.answer(type, this.result(type, cniVersion));
     const text = JSON.stringify({ cniVersion, name, plugins: list, ...more }, undefined, 2);
@@ -79,7 +83,7 @@ export class RuntimeLab implements Disposable {
   }
 
   /** What the ADD of a recorder answers: each something of its own. */
-  result(type: string, cniVersion = '1.1.0'): JsonObject {
+  result(type: string, cniVersion = this.newest): JsonObject {
     const index = TYPES.indexOf(type as (typeof TYPES)[number]) + 1;
     return renderResult(
       {
