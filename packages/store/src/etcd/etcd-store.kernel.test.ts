@@ -62,6 +62,17 @@ test('a commit larger than one message is told whole', { skip }, async () => {
   await clear(store);
 });
 
+test('a full database takes no more, says so, and still answers', { skip }, async () => {
+  await using own = await EtcdCluster.start({ quota: 2 * 1024 * 1024 });
+  await using store = openEtcd(own);
+  await put(store, '/small', '1');
+  const fill = async () => {
+    for (let n = 0; n < 100; n++) await put(store, `/big/${n}`, 'x'.repeat(500_000));
+  };
+  await assert.rejects(fill(), { code: 'STORE_FULL', mayHaveHappened: false, message: /space exceeded/ });
+  assert.equal((await store.get('/small'))?.value, '1');
+});
+
 test('an endpoint where nobody is, is named; with another one, that is taken', { skip }, async () => {
   const nobody = 'http://127.0.0.1:1';
   await using lost = openEtcd({ endpoints: [nobody] });
@@ -136,7 +147,7 @@ test('names and passwords are asked for, and permissions hold', { skip }, async 
 test('members are killed one after the other: what was answered is kept, and a follower misses nothing', {
   skip,
 }, async () => {
-  await using own = await EtcdCluster.start(3);
+  await using own = await EtcdCluster.start({ size: 3 });
   await using writer = openEtcd(own);
   await using reader = openEtcd(own);
   const stopping = new AbortController();

@@ -64,10 +64,8 @@ test('certificates are shown and looked at on both sides', { skip: etcdMissing()
   certificate('elsewhere', 'ours', ['192.0.2.1']);
   certificate('client', 'ours', ['127.0.0.1']);
   certificate('stranger', 'theirs', ['127.0.0.1']);
-  await using cluster = await EtcdCluster.start(1, {
-    cert: file('server.pem'),
-    key: file('server.key'),
-    clientCa: file('ours.pem'),
+  await using cluster = await EtcdCluster.start({
+    tls: { cert: file('server.pem'), key: file('server.key'), clientCa: file('ours.pem') },
   });
   const { endpoints } = cluster;
   const ca = text('ours.pem');
@@ -91,10 +89,8 @@ test('certificates are shown and looked at on both sides', { skip: etcdMissing()
   await using plain = openEtcd({ endpoints: endpoints.map((url) => url.replace('https', 'http')) });
   await assert.rejects(put(plain, '/x', '2'), { code: 'STORE_UNAVAILABLE' });
 
-  await using misplaced = await EtcdCluster.start(1, {
-    cert: file('elsewhere.pem'),
-    key: file('elsewhere.key'),
-    clientCa: file('ours.pem'),
+  await using misplaced = await EtcdCluster.start({
+    tls: { cert: file('elsewhere.pem'), key: file('elsewhere.key'), clientCa: file('ours.pem') },
   });
   await using other = openEtcd({ endpoints: misplaced.endpoints, tls });
   await assert.rejects(put(other, '/x', '2'), {

@@ -11,6 +11,15 @@ export function etcdMissing(): string | false {
   return spawnSync('etcd', ['--version']).status === 0 ? false : 'not installed: etcd (etcd-server)';
 }
 
+/** What a cluster is like. */
+export interface ClusterOptions {
+  /** How many members it has; 1 by default. */
+  readonly size?: number;
+  readonly tls?: ServerFiles;
+  /** How many bytes the database may have before etcd takes no more changes. */
+  readonly quota?: number;
+}
+
 /** Files that make members speak TLS to clients. */
 export interface ServerFiles {
   readonly cert: string;
@@ -41,11 +50,12 @@ let clusters = 0;
 export class EtcdCluster implements AsyncDisposable {
   readonly #directory = mkdtempSync(join(tmpdir(), 'heddle-etcd-'));
   readonly #members: readonly Member[];
-  readonly #tls: ServerFiles | undefined;
+  readonly #options: ClusterOptions;
 
-  private constructor(size: number, tls: ServerFiles | undefined) {
+  private constructor(options: ClusterOptions) {
+    const { size = 1, tls } = options;
     const first = 1 + 8 * clusters++;
-    this.#tls = tls;
+    this.#options = options;
     this.#members = Array.from({ length: size }, (_, n) => ({
       name: `m${n}`,
       client: `${tls === undefined ? 'http' : 'https'}://${addressOf(first + n)}:2379`,
@@ -53,9 +63,9 @@ export class EtcdCluster implements AsyncDisposable {
     }));
   }
 
-  /** Starts so many members, and returns once they answer. */
-  static async start(size = 1, tls?: ServerFiles): Promise<EtcdCluster> {
-    const cluster = new EtcdCluster(size, tls);
+  /** Starts the members, and returns once they answer. */
+  static async start(options: ClusterOptions = {}): Promise<EtcdCluster> {
+    const cluster = new EtcdCluster(options);
     for (const n of cluster.#members.keys()) cluster.resume(n);
     await Promise.all([...cluster.#members.keys()].map((n) => cluster.#ready(n)));
     return cluster;
@@ -79,7 +89,7 @@ export class EtcdCluster implements AsyncDisposable {
   resume(n: number): void {
     const member = this.#member(n);
     const log = openSync(this.#log(member), 'a');
-    member.process = spawn('etcd', this.#options(member), { stdio: ['ignore', log, log] });
+    member.process = spawn('etcd', this.#arguments(member), { stdio: ['ignore', log, log] });
   }
 
   /** Calls a method through the JSON gateway of a cluster without TLS, and returns what it answers. */
@@ -117,8 +127,8 @@ export class EtcdCluster implements AsyncDisposable {
     return join(this.#directory, `${member.name}.log`);
   }
 
-  #options({ name, client, peer }: Member): readonly string[] {
-    const tls = this.#tls;
+  #arguments({ name, client, peer }: Member): readonly string[] {
+    const { tls, quota } = this.#options;
     return [
       ['--name', name],
       ['--data-dir', join(this.#directory, name)],
@@ -128,6 +138,7 @@ export class EtcdCluster implements AsyncDisposable {
       ['--listen-peer-urls', peer],
       ['--initial-advertise-peer-urls', peer],
       ['--initial-cluster', this.#members.map((each) => `${each.name}=${each.peer}`).join(',')],
+      ...(quota === undefined ? [] : [['--quota-backend-bytes', String(quota)]]),
       ...(tls === undefined
         ? []
         : [
