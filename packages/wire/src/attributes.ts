@@ -32,6 +32,14 @@ export interface Attribute<Out, In = Out> {
   readonly in?: (value: In) => void;
 }
 
+/** Where in a message an attribute is. */
+interface Occurrence {
+  readonly key: string;
+  readonly attribute: Attribute<unknown, unknown>;
+  readonly from: number;
+  readonly to: number;
+}
+
 type AnyAttribute = Attribute<unknown, never> | Attribute<never, never>;
 /** The declaration of a set: attributes by name. */
 export type AttributeFields = Readonly<Record<string, AnyAttribute>>;
@@ -76,20 +84,24 @@ export function attrs<const F extends AttributeFields>(
     read(window, start, end) {
       const { byId } = declared();
       const value: Record<string, unknown> = {};
-      const unknown: UnknownAttribute[] = [];
-      const later: { key: string; attribute: Attribute<unknown, unknown>; from: number; to: number }[] = [];
+      let unknown: UnknownAttribute[] | undefined;
+      let later: Occurrence[] | undefined;
       let step = '';
       try {
         forEach(name, window, start, end, (id, from, to) => {
           const known = byId.get(id);
           if (known === undefined) {
+            if (window.declaredOnly === true) return;
+            unknown ??= [];
             unknown.push({ id, data: copyOf(window.bytes, from, to) });
             return;
           }
           const { key, attribute } = known;
           step = key;
-          if (attribute.kind === 'choice') later.push({ key, attribute, from, to });
-          else {
+          if (attribute.kind === 'choice') {
+            later ??= [];
+            later.push({ key, attribute, from, to });
+          } else {
             const item = attribute.codecFor(value).read(window, from, to);
             const before = value[key] as unknown[] | undefined;
             if (attribute.kind === 'one') value[key] = item;
@@ -98,14 +110,14 @@ export function attrs<const F extends AttributeFields>(
           }
           step = '';
         });
-        for (const { key, attribute, from, to } of later) {
+        later?.forEach(({ key, attribute, from, to }) => {
           step = key;
           value[key] = attribute.codecFor(value).read(window, from, to);
-        }
+        });
       } catch (error) {
         throw step === '' ? error : within(`${name}.${step}`, error);
       }
-      if (unknown.length > 0) value['unknown'] = unknown;
+      if (unknown !== undefined) value['unknown'] = unknown;
       return value as AttributesValue<F>;
     },
     write(writer, value) {

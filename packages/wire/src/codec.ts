@@ -9,6 +9,8 @@ import { Writer } from './writer.ts';
 export interface Window {
   readonly bytes: Uint8Array;
   readonly view: DataView;
+  /** Whether attributes that no set declares are passed over; else they are kept, each as a copy. */
+  readonly declaredOnly?: boolean;
 }
 
 /**
@@ -46,6 +48,17 @@ export type Input<C> = C extends Codec<infer _Out, infer In> ? In : never;
  */
 export function decode<Out, In>(codec: Codec<Out, In>, bytes: Uint8Array): Out {
   return codec.read(windowOf(bytes), 0, bytes.length);
+}
+
+/**
+ * {@link decode} for a reader that has no use for attributes that it does not know: of what the kernel tells of a link,
+ * they are the larger part.
+ *
+ * @throws {WireError} when the bytes do not hold such a value
+ */
+export function decodeDeclared<Out, In>(codec: Codec<Out, In>, bytes: Uint8Array): Out {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  return codec.read({ bytes, view, declaredOnly: true }, 0, bytes.length);
 }
 
 /**

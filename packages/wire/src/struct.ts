@@ -31,11 +31,14 @@ export function struct<const F extends Fields>(
   fields: F,
 ): Codec<StructValue<F>, StructInput<F>> {
   const layout: { key: string; codec: Codec<unknown, unknown>; size: number; offset: number }[] = [];
+  const named: typeof layout = [];
   let total = 0;
   for (const key in fields) {
     const codec = fields[key] as unknown as Codec<unknown, unknown>;
     if (codec.size === undefined) throw new TypeError(`struct ${name}: field ${key} has no fixed size`);
-    layout.push({ key, codec, size: codec.size, offset: total });
+    const field = { key, codec, size: codec.size, offset: total };
+    layout.push(field);
+    if (!PADS.has(codec)) named.push(field);
     total += codec.size;
   }
   return {
@@ -46,8 +49,7 @@ export function struct<const F extends Fields>(
       const value: Record<string, unknown> = {};
       let key = '';
       try {
-        layout.forEach((field) => {
-          if (PADS.has(field.codec)) return;
+        named.forEach((field) => {
           key = field.key;
           value[key] = field.codec.read(window, start + field.offset, start + total);
         });

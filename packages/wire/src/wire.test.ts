@@ -9,6 +9,7 @@ import {
   choice,
   cstring,
   decode,
+  decodeDeclared,
   elements,
   encode,
   fixedString,
@@ -94,6 +95,16 @@ test('an unknown attribute is kept and written back', () => {
   const value = decode(set, raw);
   assert.deepEqual(value, { a: 7, unknown: [{ id: 99, data: unhex('deadbeef') }] });
   assert.equal(hex(encode(set, value)), hex(raw));
+});
+
+test('a reader that has no use for unknown attributes gets none, at any depth', () => {
+  const inner = attrs('INNER', { a: attr(1, u8) });
+  const outer = attrs('OUTER', { inner: attr(2, inner) });
+  const known = { inner: { a: 7 } };
+  const unknown = [{ id: 99, data: unhex('deadbeef') }];
+  const bytes = encode(outer, { inner: { ...known.inner, unknown }, unknown });
+  assert.deepEqual(decodeDeclared(outer, bytes), known);
+  assert.deepEqual(decode(outer, bytes), { inner: { ...known.inner, unknown }, unknown });
 });
 
 test('a choice of an unknown kind keeps its payload as bytes', () => {

@@ -1,5 +1,5 @@
 import type { Addr } from '@heddle/netaddr';
-import { decode, encode } from '@heddle/wire';
+import { decodeDeclared, encode } from '@heddle/wire';
 import { type LinkRef, labelOf } from '../core/change.ts';
 import { afOf, type Family } from '../core/family.ts';
 import { NLM_F } from '../core/header.ts';
@@ -52,7 +52,7 @@ export class Addresses {
     const operation = `list multicast groups of ${labelOf(link)}`;
     const replies = await this.#kernel.client.dump({ type: RTM.GETMULTICAST, body, operation });
     return replies
-      .map(({ body }) => decode(addressMessage, body))
+      .map(({ body }) => decodeDeclared(addressMessage, body))
       .filter((message) => message.index === index)
       .flatMap(({ attributes: { multicast } }) => multicast ?? []);
   }
@@ -106,7 +106,7 @@ function getAddresses(index: number, family?: Family): Message {
 
 function addressesIn(replies: readonly Reply[], index: number): Address[] {
   return replies
-    .map(({ body }) => addressOf(decode(addressMessage, body)))
+    .map(({ body }) => addressOf(decodeDeclared(addressMessage, body)))
     .filter((address) => address !== undefined)
     .filter((address) => index === 0 || address.link === index);
 }

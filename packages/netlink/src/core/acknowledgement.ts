@@ -1,5 +1,5 @@
 /** The kernel's verdict on a message: NLMSG_ERROR and NLMSG_DONE — linux/netlink.h */
-import { attr, attrs, cstring, decode, i32, struct, u32 } from '@heddle/wire';
+import { attr, attrs, cstring, decode, decodeDeclared, i32, struct, u32 } from '@heddle/wire';
 import { HEADER_SIZE, NLM_F, NLMSG, nlmsghdr } from './header.ts';
 import type { Framed } from './message.ts';
 import type { ExtendedAck } from './netlink-error.ts';
@@ -41,6 +41,5 @@ const ERROR_SIZE = 4 + HEADER_SIZE;
 
 function verdict(error: number, flags: number, rest: Uint8Array): Verdict {
   if ((flags & NLM_F.ACK_TLVS) === 0) return { errnum: error < 0 ? -error : 0, extAck: undefined };
-  const { unknown: _, ...extAck } = decode(extendedAck, rest);
-  return { errnum: error < 0 ? -error : 0, extAck };
+  return { errnum: error < 0 ? -error : 0, extAck: decodeDeclared(extendedAck, rest) };
 }

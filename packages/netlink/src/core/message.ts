@@ -1,5 +1,5 @@
 /** Netlink messages in a buffer: a header, a body, the next one four-byte aligned — linux/netlink.h */
-import { decode, WireError, Writer } from '@heddle/wire';
+import { WireError, Writer, windowOf } from '@heddle/wire';
 import { HEADER_SIZE, type MessageHeader, nlmsghdr } from './header.ts';
 
 /** A message to send. */
@@ -50,8 +50,9 @@ export function writeMessage(
  */
 export function readMessages(datagram: Uint8Array): readonly Framed[] {
   const found: Framed[] = [];
+  const window = windowOf(datagram);
   for (let at = 0; at < datagram.length; ) {
-    const header = decode(nlmsghdr, datagram.subarray(at));
+    const header = nlmsghdr.read(window, at, datagram.length);
     if (header.length < HEADER_SIZE || header.length > datagram.length - at) {
       throw new WireError(
         'nlmsghdr',

@@ -1,4 +1,4 @@
-import { decode, encode } from '@heddle/wire';
+import { decodeDeclared, encode } from '@heddle/wire';
 import type { LinkRef } from '../core/change.ts';
 import { AF } from '../core/family.ts';
 import { NLM_F } from '../core/header.ts';
@@ -48,7 +48,7 @@ export class Links {
     const replies = await this.#kernel.client.dump({ type: RTM.GETLINK, body, operation: 'list links' });
     // The kernel filters only by kinds that it knows, so what it gives is looked at again.
     return replies
-      .map(({ body }) => linkOf(decode(linkMessage, body)))
+      .map(({ body }) => linkOf(decodeDeclared(linkMessage, body)))
       .filter((link) => master === undefined || link.master === master)
       .filter((link) => filter.kind === undefined || link.kind === filter.kind)
       .filter((link) => filter.names?.includes(link.name) ?? true);
@@ -99,7 +99,7 @@ export class Links {
     const flags = (message.flags ?? 0) | NLM_F.ECHO;
     for (const { type, body } of await this.#kernel.client.request({ ...message, flags })) {
       const link =
-        type === RTM.NEWLINK && body[0] === AF.UNSPEC ? linkOf(decode(linkMessage, body)) : undefined;
+        type === RTM.NEWLINK && body[0] === AF.UNSPEC ? linkOf(decodeDeclared(linkMessage, body)) : undefined;
       if (link?.name === spec.name) return link;
     }
     return this.get(spec.name);
@@ -141,7 +141,7 @@ function askLink(ref: LinkRef): Query<Link> {
     message: () => message,
     read({ replies: [reply], error }) {
       if (reply === undefined) throw error ?? new NetlinkError(message.operation, ENODEV);
-      return linkOf(decode(linkMessage, reply.body));
+      return linkOf(decodeDeclared(linkMessage, reply.body));
     },
   };
 }

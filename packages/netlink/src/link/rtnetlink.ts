@@ -1,5 +1,5 @@
 import { ErrorList } from '@heddle/errors';
-import { decode, encode } from '@heddle/wire';
+import { decodeDeclared, encode } from '@heddle/wire';
 import { type Change, type LinkRef, labelOf } from '../core/change.ts';
 import type { NetlinkClient } from '../core/client.ts';
 import type { Message } from '../core/message.ts';
@@ -67,7 +67,7 @@ export class Rtnetlink {
     const message = getLink(ref);
     const [reply] = await this.client.request(message);
     if (reply === undefined) throw new NetlinkError(message.operation, ENODEV);
-    return linkOf(decode(linkMessage, reply.body));
+    return linkOf(decodeDeclared(linkMessage, reply.body));
   }
 
   /** A link's index; an index is taken as it is. */

@@ -1,5 +1,5 @@
 /** Notifications of changes: multicast groups, and what their messages say — linux/rtnetlink.h, linux/netfilter/nfnetlink.h */
-import { decode } from '@heddle/wire';
+import { decode, decodeDeclared } from '@heddle/wire';
 import { type Address, addressOf } from '../address/address.ts';
 import { addressMessage } from '../address/codec.ts';
 import { bridgeMessage } from '../bridge/codec.ts';
@@ -90,7 +90,7 @@ export function routeEventOf({ type, body }: Reply): KernelEvent | undefined {
       return neighbourEventOf('delete', body);
     case RTM.NEWADDR:
     case RTM.DELADDR: {
-      const address = addressOf(decode(addressMessage, body));
+      const address = addressOf(decodeDeclared(addressMessage, body));
       return address && { kind: 'address', action: type === RTM.NEWADDR ? 'new' : 'delete', address };
     }
     case RTM.NEWROUTE:
@@ -127,7 +127,7 @@ export function routeEventOf({ type, body }: Reply): KernelEvent | undefined {
 
 function linkEventOf(action: KernelEvent['action'], body: Uint8Array): KernelEvent | undefined {
   // Bridges tell of their ports with the same messages: a port that is deleted is no link that is.
-  if (body[0] === AF.UNSPEC) return { kind: 'link', action, link: linkOf(decode(linkMessage, body)) };
+  if (body[0] === AF.UNSPEC) return { kind: 'link', action, link: linkOf(decodeDeclared(linkMessage, body)) };
   if (body[0] !== AF.BRIDGE) return undefined;
   const { index, attributes } = decode(bridgeMessage, body);
   return {
