@@ -68,7 +68,7 @@ static void mix(uint64_t state[8], const uint8_t *block) {
   state[4] += e, state[5] += f, state[6] += g, state[7] += h;
 }
 
-/* sha512(bytes): the 64 bytes of the digest. */
+/* sha512(bytes): the digest in hex digits. */
 static napi_value sha512(napi_env env, napi_callback_info info) {
   struct hd_call call = hd_begin(env, info);
   struct hd_bytes bytes = hd_bytes(&call, 0);
@@ -86,9 +86,11 @@ static napi_value sha512(napi_env env, napi_callback_info info) {
   store(end + size - 8, (uint64_t)bytes.size * 8);
   for (size_t at = 0; at < size; at += BLOCK) mix(state, end + at);
 
-  uint8_t digest[64];
-  for (int i = 0; i < 8; i++) store(digest + 8 * i, state[i]);
-  return hd_copy(env, digest, sizeof digest);
+  char digits[128];
+  for (size_t i = 0; i < sizeof digits; i++) digits[i] = "0123456789abcdef"[state[i / 16] >> (60 - i % 16 * 4) & 15];
+  napi_value text = NULL;
+  napi_create_string_utf8(env, digits, sizeof digits, &text);
+  return text;
 }
 
 void hd_register_digest(napi_env env, napi_value exports) {

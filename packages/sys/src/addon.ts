@@ -31,7 +31,7 @@ export interface Addon {
   inotifyAdd(fd: number, path: string, mask: number): number;
   inotifyRemove(fd: number, descriptor: number): void;
 
-  sha512(bytes: Uint8Array): Uint8Array;
+  sha512(bytes: Uint8Array): string;
 
   flock(fd: number, operation: number): boolean;
   flockWait(fd: number, operation: number, done: (error?: SysError) => void): number;

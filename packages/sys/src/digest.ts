@@ -8,5 +8,5 @@ import { native } from './addon.ts';
  * @example sha512('abc').slice(0, 16) // 'ddaf35a193617aba'
  */
 export function sha512(text: string): string {
-  return Buffer.from(native().sha512(Buffer.from(text)).buffer).toString('hex');
+  return native().sha512(Buffer.from(text));
 }
