@@ -21,7 +21,7 @@ export function renderResult(result: Result, version: string): JsonObject {
     case 'middle':
       return middleShape(converted);
     default:
-      return sortMembers(currentShape(converted));
+      return currentShape(converted);
   }
 }
 
@@ -64,21 +64,23 @@ function middleShape({ cniVersion, interfaces = [], ips = [], routes = [], dns }
   };
 }
 
+/** In alphabetical order at every level. */
 function currentShape({ cniVersion, interfaces = [], ips = [], routes = [], dns }: Result): JsonObject {
   const dnsMembers = dnsShape(dns);
   return withoutUnset({
     cniVersion,
+    dns: Object.keys(dnsMembers).length > 0 ? sortMembers(dnsMembers) : undefined,
     interfaces: interfaces.map(interfaceShape),
     ips: ips.map(({ address, gateway, interface: index }: IpConfig) =>
       withoutUnset({ address, gateway, interface: index }),
     ),
-    routes: routes.map(routeShape),
-    dns: Object.keys(dnsMembers).length > 0 ? dnsMembers : undefined,
+    routes: routes.map((route) => sortMembers(routeShape(route))),
   });
 }
 
 function interfaceShape({ name, mac, mtu, sandbox, socketPath, pciID }: Interface): JsonObject {
-  return { name, ...withoutUnset({ mac, mtu: mtu || undefined, sandbox, socketPath, pciID }) };
+  const before = withoutUnset({ mac, mtu: mtu || undefined });
+  return { ...before, name, ...withoutUnset({ pciID, sandbox, socketPath }) };
 }
 
 // Zero is "not set" for the metrics, but a table or scope of zero is a value.
@@ -98,10 +100,13 @@ function dnsShape({ nameservers, domain, search, options }: Dns = {}): JsonObjec
   return withoutUnset({ nameservers, domain, search, options });
 }
 
+/** The names are this module's own. */
 function withoutUnset(members: Readonly<Record<string, JsonObject[string] | undefined>>): JsonObject {
-  const kept = Object.entries(members).filter((member): member is [string, JsonObject[string]] => {
-    const [, value] = member;
-    return value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0);
-  });
-  return Object.fromEntries(kept);
+  const kept: Record<string, JsonObject[string]> = {};
+  for (const name in members) {
+    const value = members[name];
+    if (value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0))
+      kept[name] = value;
+  }
+  return kept;
 }

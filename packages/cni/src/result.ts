@@ -185,10 +185,10 @@ function assemble({ cniVersion, interfaces, ips, routes, dns }: Parts): Result {
 
 /** Leaves out what is not set: undefined, the empty text, the empty list. */
 function present<T>(members: object): T {
-  const kept = Object.entries(members).filter(
-    ([name, value]) =>
-      name === 'name' ||
-      (value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0)),
-  );
-  return Object.fromEntries(kept) as T;
+  const kept: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(members)) {
+    const isSet = value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0);
+    if (isSet || name === 'name') kept[name] = value;
+  }
+  return kept as T;
 }
