@@ -63,8 +63,11 @@ export class Service {
     const outcome = await serve(plugin, { env, readStdin: () => call.stdin }, ports);
     const milliseconds = performance.now() - began;
     const served = { kind: 'served', call, outcome, milliseconds, steps: steps.steps } as const;
-    if (trace !== undefined) traces?.add(spansOf({ ...served, began }, trace, performance.timeOrigin));
-    tell(served);
+    // What others want to know of the call can wait until the answer is on its way.
+    setImmediate(() => {
+      if (trace !== undefined) traces?.add(spansOf({ ...served, began }, trace, performance.timeOrigin));
+      tell(served);
+    });
     return { ...outcome, stderr: stderr + outcome.stderr };
   }
 
