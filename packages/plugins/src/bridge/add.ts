@@ -70,7 +70,7 @@ async function addLayer3(call: Call, pair: VethPair): Promise<Pick<Result, 'ips'
   await trySysctls(container, {
     ...(config.enabledad && { [`${conf}/enhanced_dad`]: '1' }),
     [`${conf}/accept_dad`]: config.enabledad ? '1' : '0',
-    ...announcementSysctls(ifName),
+    ...announcementSysctls(ifName, ips),
   });
   await applyResult(
     container,

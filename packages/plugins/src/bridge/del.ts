@@ -4,7 +4,7 @@
  */
 import { type DelCall, isAbsent } from '@heddle/cni/plugin';
 import { Prefix } from '@heddle/netaddr';
-import type { KernelSession } from '@heddle/netlink';
+import type { KernelSession, Link } from '@heddle/netlink';
 import { forgetNeighbours } from '../interface/announce.ts';
 import { findHostEnd } from '../interface/veth.ts';
 import { type BridgeConfig, hasIpam } from './config.ts';
@@ -16,17 +16,16 @@ type Call = DelCall<BridgeConfig>;
 export async function del(call: Call): Promise<void> {
   const { config, host, attachment, ifName, teardown } = call;
   const inside = await teardown.step(`open the namespace ${call.netnsPath}`, () => call.container);
-  const prefixes = await prefixesOf(call, inside);
+  const own = await inside?.links.find(ifName);
+  const prefixes = await prefixesOf(call, inside, own);
   // With it goes the container's end, wherever that is.
-  await teardown.step(`delete the host's end of ${ifName}`, async () => {
-    const end = await findHostEnd(host, attachment);
-    if (end !== undefined) await host.links.delete(end.index);
+  const end = await teardown.step(`delete the host's end of ${ifName}`, async () => {
+    const found = await findHostEnd(host, attachment);
+    if (found !== undefined) await host.links.delete(found.index);
+    return found;
   });
-  if (inside !== undefined) {
-    await teardown.step(`delete link ${ifName}`, async () => {
-      const left = await inside.links.find(ifName);
-      if (left !== undefined) await inside.links.delete(left.index);
-    });
+  if (inside !== undefined && own !== undefined && !areEnds(own, end)) {
+    await teardown.step(`delete link ${ifName}`, () => inside.links.delete(own.index));
   }
   if (hasIpam(config)) await teardown.step('release the addresses', () => call.ipam.del());
   if (config.macspoofchk) {
@@ -41,17 +40,19 @@ export async function del(call: Call): Promise<void> {
       await removeMasquerade(host, attachment, prefixes);
     });
   }
-  await teardown.step('forget the neighbours', () => forget(call, prefixes));
+  await teardown.step('forget the neighbours', () => forget(call, prefixes, end));
 }
 
 /** The attachment's addresses, from the interface or else from the result. */
 async function prefixesOf(
-  { ifName, prevResult }: Call,
+  { prevResult }: Call,
   inside: KernelSession | undefined,
+  link: Link | undefined,
 ): Promise<readonly Prefix[]> {
   const told = (prevResult?.ips ?? []).map(({ address }) => Prefix.parse(address));
+  if (link === undefined) return told;
   try {
-    const found = (await inside?.addresses.list({ link: ifName })) ?? [];
+    const found = (await inside?.addresses.list({ link: link.index })) ?? [];
     const own = found.map(({ prefix }) => prefix).filter(({ addr }) => addr.isGlobalUnicast);
     return own.length > 0 ? own : told;
   } catch (error) {
@@ -60,13 +61,24 @@ async function prefixesOf(
   }
 }
 
-async function forget({ config, host }: Call, prefixes: readonly Prefix[]): Promise<void> {
+/** Whether two links are the ends of one pair. */
+function areEnds(inside: Link, host: Link | undefined): boolean {
+  return host !== undefined && inside.parent === host.index && host.parent === inside.index;
+}
+
+async function forget(
+  { config, host }: Call,
+  prefixes: readonly Prefix[],
+  end: Link | undefined,
+): Promise<void> {
+  if (prefixes.length === 0) return;
   const name = config.vlan === 0 ? config.bridge : vlanGatewayName(config);
-  const link = prefixes.length === 0 ? undefined : await host.links.find(name);
-  if (link === undefined) return;
+  const known = config.vlan === 0 ? end?.master : undefined;
+  const index = known ?? (await host.links.find(name))?.index;
+  if (index === undefined) return;
   await forgetNeighbours(
     host,
-    link.index,
+    index,
     prefixes.map(({ addr }) => addr),
   );
 }

@@ -1,14 +1,24 @@
 /** Telling the neighbours of a container where its addresses are now. */
 
+import type { IpConfig } from '@heddle/cni';
 import type { Addr, Mac } from '@heddle/netaddr';
 import { type KernelSession, NetlinkError } from '@heddle/netlink';
 
 /**
  * The kernel parameters that prepare {@link announce}: with them, the kernel announces the interface's addresses
  * whenever its hardware address is set.
+ *
+ * @param ips what the interface is to have; without, addresses of both families
  */
-export function announcementSysctls(ifName: string): Readonly<Record<string, string>> {
-  return { [`net/ipv4/conf/${ifName}/arp_notify`]: '1', [`net/ipv6/conf/${ifName}/ndisc_notify`]: '1' };
+export function announcementSysctls(
+  ifName: string,
+  ips?: readonly IpConfig[],
+): Readonly<Record<string, string>> {
+  const has6 = ips === undefined || ips.some(({ address }) => address.includes(':'));
+  return {
+    [`net/ipv4/conf/${ifName}/arp_notify`]: '1',
+    ...(has6 && { [`net/ipv6/conf/${ifName}/ndisc_notify`]: '1' }),
+  };
 }
 
 /**
