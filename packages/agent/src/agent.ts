@@ -3,7 +3,7 @@
  * lose. What a call needs to know is in the kernel, in files, and in the call.
  */
 import { dirname } from 'node:path';
-import type { Plugin } from '@heddle/cni/plugin';
+import { Decoded, type Plugin } from '@heddle/cni/plugin';
 import { type Answer, AttachmentTurns, DelQueue, HANDOVER_FLAG } from '@heddle/cni/runtime';
 import { LINK_GROUPS } from '@heddle/dataplane';
 import { type Effort, LinkRemovals, openSession } from '@heddle/netlink';
@@ -93,7 +93,7 @@ export class Agent {
       return isBrief || this.#reception.present <= this.#limits.unthreaded ? 'sync' : 'threaded';
     };
     this.#shared = {
-      ...{ plugins, marks, mode },
+      ...{ plugins, marks, mode, decoded: new Decoded() },
       sessions: new SessionPool(
         (onExchange, ruleset) => openSession({ mode, removals, onExchange, ruleset }),
         this.#limits.idleSessions,

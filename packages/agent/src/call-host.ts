@@ -1,6 +1,6 @@
 /** A plugin's surroundings inside the agent, for one call. */
 import { dirname, join } from 'node:path';
-import type { Plugin, PluginHost } from '@heddle/cni/plugin';
+import type { Decoded, Plugin, PluginHost } from '@heddle/cni/plugin';
 import { type AttachmentTurns, type Handover, systemPluginHost } from '@heddle/cni/runtime';
 import { type ModeChoice, openSession } from '@heddle/netlink';
 import { type Fd, type NetnsHandle, openNetns, SysError } from '@heddle/sys';
@@ -12,6 +12,7 @@ export interface SharedSurroundings {
   readonly plugins: ReadonlyMap<string, Plugin>;
   readonly sessions: SessionPool;
   readonly turns: AttachmentTurns;
+  readonly decoded: Decoded;
   /** Where marks of running ADDs are kept. */
   readonly marks: string;
   /** How kernel requests are made at the moment. */
@@ -33,7 +34,7 @@ export interface OwnSurroundings {
 
 /** The ports for one call. */
 export function callHost(shared: SharedSurroundings, own: OwnSurroundings): PluginHost {
-  const { plugins, sessions, turns, marks, mode } = shared;
+  const { plugins, sessions, turns, decoded, marks, mode } = shared;
   const { call, netns, caller, onStderr, steps } = own;
   // The programs of the caller's installation are this code too: its delegates run here.
   const executables = [call.program, join(dirname(call.program), 'heddle-cni')];
@@ -52,7 +53,7 @@ export function callHost(shared: SharedSurroundings, own: OwnSurroundings): Plug
       const plugin = await system.inProcess?.(type, path);
       return plugin && steps.delegate(plugin);
     },
-    caller,
+    ...{ caller, decoded },
   };
 }
 

@@ -6,6 +6,7 @@ import type { KernelSession } from '@heddle/netlink';
 import type { NetnsHandle } from '@heddle/sys';
 import type { AttachmentId } from '../attachment.ts';
 import type { Command } from '../environment.ts';
+import type { Decoded } from './decoded.ts';
 import type { Plugin } from './definition.ts';
 
 /** Wall-clock time. */
@@ -81,6 +82,8 @@ export interface PluginHost {
   exclusive?(operation: Operation): Promise<Disposable>;
   /** Aborted when nobody waits for the answer any more: an ADD is then taken back when it has ended. */
   readonly caller?: AbortSignal;
+  /** What was decoded for earlier calls, in a process that serves many. */
+  readonly decoded?: Decoded;
   readonly inflight: InflightPort;
   readonly clock: Clock;
   readonly random: Random;

@@ -11,6 +11,7 @@ export type {
   IpamDelegate,
   StatusCall,
 } from './calls.ts';
+export { Decoded } from './decoded.ts';
 export { definePlugin, type Plugin, type PluginDefinition } from './definition.ts';
 export type { Clock, InflightPort, Operation, PluginExecution, PluginHost, Random } from './host.ts';
 export { aboutText, versionJson } from './introduction.ts';

@@ -119,12 +119,24 @@ export class LiveDelCall extends LiveAttachmentCall implements DelCall<unknown> 
 }
 
 /** The configuration; for taking something down what is not valid in it is left out, and warned of. */
-function readConfig({ plugin, command, request, warn }: Run): unknown {
+function readConfig(run: Run): unknown {
+  const { plugin, command, request, warn } = run;
   const options = { what: `${plugin.type} configuration`, source: { text: request.text, path: [] } };
-  if (!takesDown(command)) return decodeConfig(plugin.config, request.raw, options);
-  const { output, ignored } = decodeLeniently(plugin.config, request.raw, options);
+  if (!takesDown(command)) {
+    return recall(run, 'whole', () => decodeConfig(plugin.config, request.raw, options));
+  }
+  const { output, ignored } = recall(run, 'valid', () =>
+    decodeLeniently(plugin.config, request.raw, options),
+  );
   for (const problem of ignored) warn(`${plugin.type}: ${problem}; going on without it`);
   return output;
+}
+
+/** The previous result is another one for each pod, and no plugin's configuration. */
+function recall<T>({ plugin, request, ports }: Run, part: 'whole' | 'valid', decode: () => T): T {
+  if (ports.decoded === undefined) return decode();
+  const { prevResult: _, ...config } = request.raw;
+  return ports.decoded.recall(`${part} ${plugin.type}`, config, decode);
 }
 
 function readArgs({ plugin, command, invocation, warn }: Run, keys: readonly string[]) {

@@ -2,7 +2,7 @@
  * Marks of attachments whose ADD is under way, for plugins: GC must not take what such an ADD has just made.
  * A mark is a file with a lock on it, so the mark of a process that was killed counts no more.
  */
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { flock, O, openFile, SysError } from '@heddle/sys';
 import type { InflightPort } from '../plugin/host.ts';
@@ -52,6 +52,8 @@ export class InflightMarks implements InflightPort {
   /** Removes a mark that nobody holds any more. */
   #isHeld(name: string): boolean {
     const path = join(this.#directory, name);
+    // Mostly there is none, and an exception costs more than the look.
+    if (!existsSync(path)) return false;
     try {
       const file = openFile(path, O.RDWR);
       const held = !flock(file, 'exclusive', { nonblocking: true });
