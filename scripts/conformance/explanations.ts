@@ -134,6 +134,21 @@ const EXPLANATIONS: readonly Explanation[] = [
     check: 'concurrency/same-container',
     text: 'Each DEL looks whether the chain is there and then flushes it; another one may have deleted it in between.',
   },
+  {
+    plugins: ['bridge'],
+    check: 'crash/add',
+    text: 'An ADD that is killed before it masquerades has made the interface, and so its DEL deletes the rules of its addresses. iptables 1.8.9 ends with 2 because their chain was never made; the plugin forgives only 1, and the DEL fails each time.',
+  },
+  {
+    plugins: ['bridge'],
+    check: 'crash/del',
+    text: 'DEL reads from the interface which addresses were masqueraded. The one after a DEL that was killed when it had deleted the interface finds no address, and the rules stay.',
+  },
+  {
+    plugins: ['tuning'],
+    check: 'crash/add',
+    text: 'The backup is written under its final name. DEL cannot read one that was cut off, and leaves it.',
+  },
   { check: 'ipam/try-again', text: 'An exhausted pool has no code of its own: it is 999.' },
   { check: 'status/exhausted', text: 'STATUS does not look at the pool.' },
   {
