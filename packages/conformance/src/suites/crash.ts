@@ -125,8 +125,9 @@ async function round(lab: Lab, scene: Scene, before: Snapshot, plan: CrashPlan):
     return { report, left: left.map((line) => anonymous(line, container)) };
   } catch (error) {
     if (!(error instanceof CheckFailure)) throw error;
-    if (plan.point === 0)
-      throw new DoesNotApply(`without any kill it is no better: ${error.message}`.slice(0, 240));
+    if (plan.point === 0) {
+      throw new DoesNotApply(`fails without any kill, which other checks tell: expected ${error.expected}`);
+    }
     throw new CheckFailure(
       `${error.expected} after a kill ${placeText(plan, report)}`,
       error.got,
