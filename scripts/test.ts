@@ -42,7 +42,7 @@ const needsKernel = (path: string) =>
   !needsLab(path) && (path.endsWith('.kernel.test.ts') || path.startsWith('test/'));
 /** Runtimes that mount below /run/netns as if they were alone, measurements, pods of the same names, and crowds of plugins. */
 const needsQuiet = (path: string) =>
-  /^test\/(cases|conformance|dhcp|interop|traffic)\/|\/faulty-plugins\./.test(path);
+  !needsLab(path) && /^test\/(cases|conformance|dhcp|interop|traffic)\/|\/faulty-plugins\./.test(path);
 const tally: Tally = { passed: 0, failed: 0, skipped: new Map() };
 
 await runFiles(

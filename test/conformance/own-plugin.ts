@@ -42,7 +42,7 @@ export function mustPass(t: TestContext, { directory, type, only = [], atLeast }
     ...(process.env['HEDDLE_CRASH'] === 'all' ? ['--crash', 'all'] : []),
   ];
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
-  assert.match(stdout, /^\{/, stderr);
+  assert.match(stdout, /^\{\s*"program"/, stdout + stderr);
   const { checks, passed, summary, milliseconds } = JSON.parse(stdout) as Report;
   t.diagnostic(`${type}: ${summary}, in ${(milliseconds / 1000).toFixed(1)} s`);
   for (const { id, note } of checks) if (note !== null) t.diagnostic(`${id}: ${note}`);
