@@ -2,9 +2,9 @@
  * The socket that callers come to: systemd's, or one of our own at a path. A new agent puts its socket in the place of
  * an old one's, in one step; the old one then takes those who came before, and nobody else.
  */
-import { chmodSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { AF, bind, Fd, ioctl, listen, SOCK, socket } from '@heddle/sys';
+import { AF, bind, Fd, ioctl, listen, makeDirectory, SOCK, socket } from '@heddle/sys';
 import { encode, u32 } from '@heddle/wire';
 import { unixAddress } from './unix-address.ts';
 
@@ -28,7 +28,7 @@ export interface Door extends Disposable {
  */
 export function ownDoor(path: string): Door {
   const draft = `${path}.${process.pid}`;
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeDirectory(dirname(path), 0o700);
   rmSync(draft, { force: true });
   const listener = socket({ family: AF.UNIX, type: SOCK.STREAM, nonblocking: true });
   try {

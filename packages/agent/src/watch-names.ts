@@ -1,10 +1,9 @@
 /** Telling of files that appear in a directory. */
-import { mkdirSync } from 'node:fs';
-import { IN, inotifyAdd, inotifyCreate, inotifyDrain, watch } from '@heddle/sys';
+import { IN, inotifyAdd, inotifyCreate, inotifyDrain, makeDirectory, watch } from '@heddle/sys';
 
 /** Calls back with the name of every file that is put into a directory, which is made when it is not there. */
 export function watchNames(directory: string, onName: (name: string) => void): Disposable {
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeDirectory(directory, 0o700);
   const stack = new DisposableStack();
   const inotify = stack.use(inotifyCreate());
   inotifyAdd(inotify, directory, IN.MOVED_TO);

@@ -1,6 +1,5 @@
-import { mkdirSync } from 'node:fs';
 import type { KernelSession } from '@heddle/netlink';
-import { type Fd, flockAsync, O, openFile, SysError } from '@heddle/sys';
+import { type Fd, flockAsync, makeDirectory, O, openFile, SysError } from '@heddle/sys';
 import { RUNTIME_PATHS } from './numbers.ts';
 
 /**
@@ -25,6 +24,6 @@ function openDirectory(): Fd {
   } catch (error) {
     if (!SysError.is(error, 'ENOENT')) throw error;
   }
-  mkdirSync(RUNTIME_PATHS.rules, { recursive: true, mode: 0o700 });
+  makeDirectory(RUNTIME_PATHS.rules, 0o700);
   return open();
 }

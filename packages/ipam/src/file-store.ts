@@ -9,9 +9,9 @@
  *
  * Source: the disk backend of host-local in containernetworking/plugins.
  */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { flockAsync, O, openFile } from '@heddle/sys';
+import { flockAsync, makeDirectory, O, openFile } from '@heddle/sys';
 import { attempt, fileLedger, readReservations } from './file-ledger.ts';
 import type { ReservationIndexes } from './reservation-index.ts';
 import type { Ledger, ReservationStore } from './store.ts';
@@ -42,7 +42,7 @@ export function fileStore({ directory, warn = () => {}, indexes }: FileStoreOpti
     async exclusive(work, { signal, create = true } = {}) {
       if (!create && !existsSync(directory)) return work(EMPTY);
       const lock = attempt(`open the lock in ${directory}`, () => {
-        mkdirSync(directory, { recursive: true, mode: 0o755 });
+        makeDirectory(directory, 0o755);
         return openFile(join(directory, 'lock'), O.RDONLY | O.CREAT, 0o750);
       });
       // The lock belongs to the open file: closing it gives it back, also when the process dies.

@@ -1,6 +1,7 @@
 export { type Aside, closeAside, sendAside } from './aside.ts';
 export { AF, IN, MSG, NETLINK, NETLINK_OPTION, O, SO, SOCK, SOL } from './constants.ts';
 export { sha512 } from './digest.ts';
+export { makeDirectory } from './directory.ts';
 export { errnoName, errnoNumber, errnoText } from './errno.ts';
 export { Fd } from './fd.ts';
 export {

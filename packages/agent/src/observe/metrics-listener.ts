@@ -1,8 +1,10 @@
 /** Serves the metrics over HTTP, for Prometheus: opt-in, read-only, on an address of its own. */
-import { chmodSync, mkdirSync, renameSync, rmSync, statSync } from 'node:fs';
+
+import { chmodSync, renameSync, rmSync, statSync } from 'node:fs';
 import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo, ListenOptions } from 'node:net';
 import { dirname } from 'node:path';
+import { makeDirectory } from '@heddle/sys';
 import { AgentError } from '../agent-error.ts';
 
 /**
@@ -67,7 +69,7 @@ export async function listenForMetrics(
 /** In one step, in the place of an old agent's socket: that takes away what it has bound itself, and no other. */
 async function listenAtPath(server: Server, path: string): Promise<void> {
   const draft = `${path}.${process.pid}`;
-  mkdirSync(dirname(path), { recursive: true });
+  makeDirectory(dirname(path));
   rmSync(draft, { force: true });
   await listen(server, { path: draft });
   chmodSync(draft, 0o600);

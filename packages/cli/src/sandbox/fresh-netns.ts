@@ -1,8 +1,14 @@
 /** A network namespace of its own for one command, under a name that `ip netns` knows too. */
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSession } from '@heddle/netlink';
-import { bindNetns, createNetns, type NetnsHandle, shareMount, unbindNetns } from '@heddle/sys';
+import {
+  bindNetns,
+  createNetns,
+  makeDirectory,
+  type NetnsHandle,
+  shareMount,
+  unbindNetns,
+} from '@heddle/sys';
 
 /** See the file's comment. Its loopback is up. */
 export interface FreshNetns extends Disposable {
@@ -17,7 +23,7 @@ export interface FreshNetns extends Disposable {
  * @throws {SysError} EEXIST when the name is taken
  */
 export async function freshNetns(directory: string, name: string): Promise<FreshNetns> {
-  mkdirSync(directory, { recursive: true, mode: 0o755 });
+  makeDirectory(directory, 0o755);
   shareMount(directory);
   const path = join(directory, name);
   using stack = new DisposableStack();

@@ -2,10 +2,12 @@
  * A machine for tests of the command: directories of its own, captured streams, signals on demand. Commands
  * run in this process, through the same door as `main.ts` uses.
  */
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { KernelSession, Link } from '@heddle/netlink';
+import { makeDirectory } from '@heddle/sys';
 import { heddle } from '../heddle.ts';
 import type { Places, SignalSource, Surroundings } from '../surroundings.ts';
 
@@ -34,7 +36,7 @@ export class CliLab implements Disposable {
   /** @param openHost the kernel that commands see; by default one with nothing but these links in it */
   constructor({ openHost, links = [] }: { openHost?: () => KernelSession; links?: readonly Link[] } = {}) {
     const at = (name: string): string => {
-      mkdirSync(join(this.root, name), { recursive: true });
+      makeDirectory(join(this.root, name));
       return join(this.root, name);
     };
     this.places = {

@@ -5,10 +5,10 @@
  * A file appears whole or not at all. Reading is tolerant: what another program left half-written must never
  * keep an attachment from being deleted.
  */
+
 import {
   closeSync,
   fsyncSync,
-  mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
@@ -19,6 +19,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectory } from '@heddle/sys';
 import {
   type AttachmentId,
   CNI_CODE,
@@ -74,7 +75,7 @@ export class ResultCache {
   write(entry: CacheEntry): void {
     const path = this.path(entry);
     try {
-      mkdirSync(this.#results, { recursive: true, mode: 0o700 });
+      makeDirectory(this.#results, 0o700);
       // Not among the results: a program that lists those would take it for an attachment.
       const scratch = mkdtempSync(join(this.#directory, '.result-'));
       try {

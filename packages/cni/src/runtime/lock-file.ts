@@ -4,9 +4,18 @@
  * Such files may be removed by whoever holds them, so a lock only counts when the file is still the one that
  * its path names; otherwise two processes could hold "the" lock on two different files.
  */
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { type Fd, flock, flockAsync, linkCount, O, openFile, SysError, unlink } from '@heddle/sys';
+import {
+  type Fd,
+  flock,
+  flockAsync,
+  linkCount,
+  makeDirectory,
+  O,
+  openFile,
+  SysError,
+  unlink,
+} from '@heddle/sys';
 import { ioFailure } from './io-failure.ts';
 
 /** Waits for a lock of the file at `path`; makes the file where it is missing. */
@@ -66,7 +75,7 @@ function openLockFile(path: string): Fd {
     if (!SysError.is(error, 'ENOENT', 'ENOTDIR')) throw error;
   }
   try {
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeDirectory(dirname(path), 0o700);
   } catch (error) {
     throw ioFailure('prepare a lock', error);
   }

@@ -4,7 +4,15 @@
  */
 import { mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { enterPrivateMounts, mountOverlay, mountTmpfs, SysError, setReadOnly, unmount } from '@heddle/sys';
+import {
+  enterPrivateMounts,
+  makeDirectory,
+  mountOverlay,
+  mountTmpfs,
+  SysError,
+  setReadOnly,
+  unmount,
+} from '@heddle/sys';
 import { KitError } from '../failure.ts';
 
 /** Where plugins keep what outlives a call, unless they are told otherwise. */
@@ -55,7 +63,7 @@ export class House implements Disposable {
     for (const target of LAYERED) house.#layer(target);
     for (const target of HIDDEN) {
       if (target === '/run') continue;
-      mkdirSync(target, { recursive: true });
+      makeDirectory(target);
       mountTmpfs(target, { size: ROOM });
     }
     // iptables and others expect to find it.
@@ -98,7 +106,7 @@ export class House implements Disposable {
   #layer(target: string): void {
     if (!statSync(target, { throwIfNoEntry: false })?.isDirectory()) return;
     const work = join(this.directory, 'work', target);
-    for (const directory of [this.#upper(target), work]) mkdirSync(directory, { recursive: true });
+    for (const directory of [this.#upper(target), work]) makeDirectory(directory);
     mountOverlay(target, this.#upper(target), work);
   }
 

@@ -1,8 +1,15 @@
 /** A network namespace of the lab, reachable by a path as runtimes mount it. */
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { type KernelSession, openSession } from '@heddle/netlink';
-import { bindNetns, createNetns, type NetnsHandle, runInNetns, unbindNetns } from '@heddle/sys';
+import {
+  bindNetns,
+  createNetns,
+  makeDirectory,
+  type NetnsHandle,
+  runInNetns,
+  unbindNetns,
+} from '@heddle/sys';
 
 /**
  * How links that come into a namespace look for duplicates of their IPv6 addresses: as the kernel does unless it is told
@@ -34,7 +41,7 @@ export class Namespace implements Disposable {
     this.name = name;
     this.path = join(DIRECTORY, name);
     this.handle = createNetns();
-    mkdirSync(DIRECTORY, { recursive: true });
+    makeDirectory(DIRECTORY);
     bindNetns(this.handle, this.path);
     this.session = openSession({ netns: this.handle, mode: 'sync' });
   }

@@ -2,9 +2,11 @@
  * An IPAM plugin of the kit, in the shell: it gives every attachment an address of each family, remembers who has which,
  * notes each call, and misbehaves when it is told to.
  */
+
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command, JsonObject } from '@heddle/cni';
+import { makeDirectory } from '@heddle/sys';
 
 /** The type that configurations name it by. */
 export const STUB_IPAM = 'conformance-ipam';
@@ -32,7 +34,7 @@ export class StubIpam {
   constructor(directory: string) {
     this.bin = join(directory, 'bin');
     this.#state = join(directory, 'state');
-    for (const name of ['calls', 'held', 'behave']) mkdirSync(join(this.#state, name), { recursive: true });
+    for (const name of ['calls', 'held', 'behave']) makeDirectory(join(this.#state, name));
     mkdirSync(this.bin);
     const program = join(this.bin, STUB_IPAM);
     writeFileSync(program, script(this.#state));

@@ -1,7 +1,9 @@
 /** Plugins that note how they are called and answer as they are told: what a runtime under test gets to run. */
+
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject } from '@heddle/cni';
+import { makeDirectory } from '@heddle/sys';
 
 /** A call that a recorder was given. */
 export interface Recorded {
@@ -28,8 +30,7 @@ export class Recorders {
   constructor(directory: string, types: readonly string[]) {
     this.bin = join(directory, 'bin');
     this.#state = join(directory, 'state');
-    for (const name of ['calls', 'behave', 'results'])
-      mkdirSync(join(this.#state, name), { recursive: true });
+    for (const name of ['calls', 'behave', 'results']) makeDirectory(join(this.#state, name));
     mkdirSync(this.bin);
     for (const type of types) this.install(this.bin, type);
   }

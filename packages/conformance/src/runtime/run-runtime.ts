@@ -1,8 +1,7 @@
 /** Runs checks on a runtime. */
-import { mkdirSync } from 'node:fs';
 import { CURRENT_VERSION } from '@heddle/cni';
 import { HeddleError } from '@heddle/errors';
-import { mountTmpfs, unmount } from '@heddle/sys';
+import { makeDirectory, mountTmpfs, unmount } from '@heddle/sys';
 import { DoesNotApply, KitError } from '../failure.ts';
 import { House } from '../lab/house.ts';
 import { CLAIMS_ALL, excuseFor, type Profile } from '../profile.ts';
@@ -65,7 +64,7 @@ export async function checkRuntime(options: RuntimeConformanceOptions): Promise<
 
 /** Runtimes put the directory on top of itself where it is no mount yet, and hide what is bound there. */
 function ownMount(path: string): Disposable {
-  mkdirSync(path, { recursive: true });
+  makeDirectory(path);
   mountTmpfs(path);
   return { [Symbol.dispose]: () => unmount(path) };
 }

@@ -1,7 +1,9 @@
 /** What a check of a runtime works with: networks of recording plugins, namespaces, and calls of the runtime. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject, type JsonValue, renderResult } from '@heddle/cni';
+import { makeDirectory } from '@heddle/sys';
 import { must } from '../failure.ts';
 import { type Call, callProgram } from '../lab/call.ts';
 import type { House } from '../lab/house.ts';
@@ -59,7 +61,7 @@ export class RuntimeLab implements Disposable {
     this.newest = newest;
     this.directory = join(house.directory, `runtime${number}`);
     this.#networks = join(this.directory, 'net.d');
-    mkdirSync(this.#networks, { recursive: true });
+    makeDirectory(this.#networks);
     this.recorders = new Recorders(this.directory, TYPES);
     this.node = new Namespace(`kit-host${number}`);
     this.pod = new Namespace(`kit-pod${number}`);
@@ -78,7 +80,7 @@ export class RuntimeLab implements Disposable {
   /** Writes a plugin's object into the folder beside the network's file. */
   sibling(network: string, file: string, plugin: JsonObject): void {
     const directory = join(this.#networks, network);
-    mkdirSync(directory, { recursive: true });
+    makeDirectory(directory);
     writeFileSync(join(directory, file), JSON.stringify(plugin));
   }
 

@@ -1,6 +1,8 @@
 /** Configurations for plugins whose names everybody knows, so that the kit can be tried without writing one. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+
+import { writeFileSync } from 'node:fs';
 import type { JsonObject } from '@heddle/cni';
+import { makeDirectory } from '@heddle/sys';
 import type { Kind } from '../check.ts';
 import type { Namespace } from '../lab/namespace.ts';
 import { STUB_IPAM } from '../lab/stub-ipam.ts';
@@ -99,7 +101,7 @@ export const WELL_KNOWN: Readonly<Record<string, Setup>> = {
       delegate: { type: 'bridge', bridge: 'kitflannel0', isDefaultGateway: true },
     }),
     prepareNode: async () => {
-      mkdirSync('/run/flannel', { recursive: true });
+      makeDirectory('/run/flannel');
       writeFileSync(
         '/run/flannel/subnet.env',
         'FLANNEL_NETWORK=10.213.0.0/16\nFLANNEL_SUBNET=10.213.1.1/24\nFLANNEL_MTU=1450\nFLANNEL_IPMASQ=true\n',

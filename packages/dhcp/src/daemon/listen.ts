@@ -1,7 +1,9 @@
 /** The socket that the daemon listens on: systemd's, or one of its own — sd_listen_fds(3). */
-import { chmodSync, mkdirSync, rmSync } from 'node:fs';
+
+import { chmodSync, rmSync } from 'node:fs';
 import { connect, type ListenOptions, type Server } from 'node:net';
 import { dirname } from 'node:path';
+import { makeDirectory } from '@heddle/sys';
 import { DhcpError } from '../dhcp-error.ts';
 
 /** The environment and the process, as far as they say whether systemd handed a socket over. */
@@ -40,7 +42,7 @@ export async function listen(
     // It is systemd's.
     return () => {};
   }
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeDirectory(dirname(path), 0o700);
   try {
     await listening(server, { path });
   } catch (error) {

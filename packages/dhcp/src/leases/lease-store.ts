@@ -2,8 +2,10 @@
  * Leases that outlive the daemon: one file each, written under another name and then renamed, so that a reader finds
  * all of it or nothing.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectory } from '@heddle/sys';
 import * as v from 'valibot';
 import type { Lease } from '../client/lease.ts';
 import type { Identity } from '../client/ports.ts';
@@ -62,7 +64,7 @@ export function fileLeaseStore(directory: string, log: (message: string) => void
     save(stored) {
       const path = join(directory, ownerFile(stored.owner));
       attempt(`save the lease in ${path}`, () => {
-        mkdirSync(directory, { recursive: true, mode: 0o700 });
+        makeDirectory(directory, 0o700);
         try {
           writeFileSync(`${path}.new`, `${JSON.stringify(toJson(stored), undefined, 2)}\n`, { mode: 0o600 });
           renameSync(`${path}.new`, path);

@@ -1,5 +1,4 @@
 /** What ADD changes: runs the plugins for real, in namespaces that are thrown away. */
-import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import {
   type CniError,
@@ -20,7 +19,7 @@ import {
   systemExec,
 } from '@heddle/cni/runtime';
 import { type KernelSession, openSession } from '@heddle/netlink';
-import { bindNetns, createNetns, type NetnsHandle, runInNetns, SysError } from '@heddle/sys';
+import { bindNetns, createNetns, makeDirectory, type NetnsHandle, runInNetns, SysError } from '@heddle/sys';
 import { differences } from './differences.ts';
 import { mirrorHost } from './mirror.ts';
 import { type Item, type Matter, snapshotOf } from './snapshot.ts';
@@ -101,7 +100,7 @@ export async function planAdd(request: PlanRequest): Promise<Plan> {
     beyond,
   });
   const stage = Stage.enter(node);
-  mkdirSync(dirname(attachment.netns), { recursive: true });
+  makeDirectory(dirname(attachment.netns));
   bindNetns(pod, attachment.netns);
   const recorder = new Recorder(
     node,

@@ -2,11 +2,12 @@
  * Mounts in which plugins can be run for real without touching the machine: they see its files, and what they write goes
  * to memory. What could reach outside is not there: sockets of daemons below /run, the machine's own sysfs.
  */
-import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import {
   bindPath,
   enterPrivateMounts,
+  makeDirectory,
   mountOverlay,
   mountSysfs,
   mountTmpfs,
@@ -53,10 +54,10 @@ export class Stage {
     const mounts = mountPoints();
     mountTmpfs('/run');
     for (const [path, content] of files) {
-      mkdirSync(dirname(path), { recursive: true });
+      makeDirectory(dirname(path));
       writeFileSync(path, content);
     }
-    for (const path of [BASE, '/run/lock', '/run/netns']) mkdirSync(path, { recursive: true });
+    for (const path of [BASE, '/run/lock', '/run/netns']) makeDirectory(path);
     const { layers, readOnly } = layer(mounts);
     for (const point of mounts) {
       if (!layers.has(point) && !isBelow(point, LEFT_ALONE)) attempt(() => setReadOnly(point, true));
@@ -104,16 +105,16 @@ function layer(mounts: readonly string[]): {
   const targets = [...LAYERED, ...below].filter(isDirectory);
   // All are kept at hand before the first is covered: a layer over /var hides what is mounted at /var/lib.
   for (const target of targets) {
-    mkdirSync(stashOf(target), { recursive: true });
+    makeDirectory(stashOf(target));
     bindPath(target, stashOf(target));
-    mkdirSync(mergedOf(target), { recursive: true });
+    makeDirectory(mergedOf(target));
     bindPath(target, mergedOf(target));
   }
   const layers = new Map<string, string>();
   const readOnly: string[] = [];
   for (const target of targets) {
     const [upper, work] = [join(BASE, 'upper', flat(target)), join(BASE, 'work', flat(target))];
-    for (const directory of [upper, work]) mkdirSync(directory, { recursive: true });
+    for (const directory of [upper, work]) makeDirectory(directory);
     if (attempt(() => mountOverlay(mergedOf(target), upper, work))) layers.set(target, upper);
     else {
       setReadOnly(mergedOf(target), true);

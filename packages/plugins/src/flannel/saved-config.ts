@@ -3,10 +3,10 @@
  * and form, so that either can take down what the other set up. The daemon may have been given another subnet since,
  * and the operator may have changed the network.
  */
+
 import {
   closeSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { CNI_CODE, CniError, goJson, isJsonObject, type JsonObject, parseJson } from '@heddle/cni';
+import { makeDirectory } from '@heddle/sys';
 
 /** One file. */
 export interface SavedConfig {
@@ -76,7 +77,7 @@ export class SavedConfigs {
     const path = this.#path(containerID);
     const unfinished = this.#path(`.${containerID}.new`);
     attempt(`write ${path}`, () => {
-      mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
+      makeDirectory(this.#directory, 0o700);
       try {
         const file = openSync(unfinished, 'w', 0o600);
         try {

@@ -1,7 +1,9 @@
 /** A node of a Flannel cluster, for tests: what its daemon would write, and the plugin on it. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plugin } from '@heddle/cni/plugin';
+import { makeDirectory } from '@heddle/sys';
 import { bridge } from '../bridge/index.ts';
 import { hostLocal } from '../host-local/index.ts';
 import { type LabConfig, PluginLab } from '../testing/index.ts';
@@ -75,7 +77,7 @@ export class FlannelNode implements Disposable {
 
   /** Writes something down as somebody else would. */
   plant(containerID: string, text: string): void {
-    mkdirSync(this.#dataDir, { recursive: true });
+    makeDirectory(this.#dataDir);
     writeFileSync(join(this.#dataDir, containerID), text);
   }
 

@@ -1,6 +1,8 @@
 /** What the tests of host-device stand on: devices of a host, and a sysfs that lists some. */
-import { mkdirSync, symlinkSync } from 'node:fs';
+
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeDirectory } from '@heddle/sys';
 import { type PluginLab, StubIpam } from '../testing/index.ts';
 import { hostDeviceOn } from './index.ts';
 import { Sysfs } from './sysfs.ts';
@@ -57,13 +59,13 @@ export class FakeSysfs {
     options: { links?: readonly string[]; below?: string; driver?: string },
   ): void {
     const device = join(this.root, 'bus', bus, 'devices', id);
-    mkdirSync(device, { recursive: true });
+    makeDirectory(device);
     for (const link of options.links ?? []) {
-      mkdirSync(join(device, options.below ?? '.', 'net', link), { recursive: true });
+      makeDirectory(join(device, options.below ?? '.', 'net', link));
     }
     if (options.driver === undefined) return;
     const driver = join(this.root, 'bus', bus, 'drivers', options.driver);
-    mkdirSync(driver, { recursive: true });
+    makeDirectory(driver);
     symlinkSync(driver, join(device, 'driver'));
   }
 }

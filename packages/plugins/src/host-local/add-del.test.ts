@@ -153,4 +153,13 @@ describe('what cannot be written', () => {
     assert.equal(code, 100);
     assert.match(msg, /^open the lock in .*mynet: EEXIST/);
   });
+
+  test('fails at once where no directories can be made', async () => {
+    const { code, msg } = await lab.refused({
+      command: 'ADD',
+      config: lab.config({ subnet: '10.1.2.0/24', dataDir: '/proc/heddle/networks' }),
+    });
+    assert.equal(code, 100);
+    assert.match(msg, /^open the lock in \/proc\/heddle\/networks\/mynet: ENOENT/);
+  });
 });

@@ -1,17 +1,11 @@
 /** A network of host-local in a directory of its own, for tests. */
+
 import assert from 'node:assert/strict';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Addr } from '@heddle/netaddr';
+import { makeDirectory } from '@heddle/sys';
 import { type Callee, inProcess, type PluginCall } from '../addressing/testing.ts';
 import { hostLocalAt } from './index.ts';
 
@@ -96,7 +90,7 @@ export class HostLocalLab implements Disposable {
   }
 
   plant(name: string, content: string): void {
-    mkdirSync(this.directory, { recursive: true });
+    makeDirectory(this.directory);
     writeFileSync(join(this.directory, name), content);
   }
 

@@ -2,9 +2,11 @@
  * What an interface was like before it was tuned, in a file, in the reference's place and bytes, so that either can
  * restore what the other tuned: `<data directory>/<container ID>_<interface>.json`.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bool, CNI_CODE, CniError, decodeConfig, int } from '@heddle/cni';
+import { makeDirectory } from '@heddle/sys';
 import * as v from 'valibot';
 import type { LinkSettings } from './config.ts';
 
@@ -61,7 +63,7 @@ export function formatBackup({ mac, promisc, mtu, allmulti, txQLen }: LinkSettin
 export function writeText(directory: string, path: string, text: string): void {
   const unfinished = unfinishedPath(path);
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o755 });
+    makeDirectory(directory, 0o755);
     writeFileSync(unfinished, text, { mode: 0o600 });
     renameSync(unfinished, path);
   } catch (cause) {

@@ -2,9 +2,11 @@
  * What the backup cannot say, in a file of our own: which network an attachment is of, and what its kernel parameters
  * were. `<data directory>/heddle/<network>/<container ID>_<interface>.json`; the reference looks at none of it.
  */
-import { mkdirSync, readdirSync, rmdirSync } from 'node:fs';
+
+import { readdirSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AttachmentId, decodeConfig } from '@heddle/cni';
+import { makeDirectory } from '@heddle/sys';
 import * as v from 'valibot';
 import { backupPath, readText, removeBackup, writeText } from './backup.ts';
 
@@ -35,7 +37,7 @@ export function writeRecord(
 ): void {
   const { containerID, ifName } = attachment;
   const directory = directoryOf(dataDir, attachment.network);
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  makeDirectory(directory, 0o700);
   writeText(directory, pathOf(dataDir, attachment), JSON.stringify({ containerID, ifName, sysctls }));
 }
 

@@ -1,12 +1,12 @@
 /** A container with an interface to tune, for tests of the tuning plugin. */
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Plugin, type PluginHost, type PluginOutcome, serve } from '@heddle/cni/plugin';
 import { Mac } from '@heddle/netaddr';
 import { type Link, openSession } from '@heddle/netlink';
-import { openNetns } from '@heddle/sys';
+import { makeDirectory, openNetns } from '@heddle/sys';
 import { type Container, LabInflight, type LabRequest, PluginLab } from '../testing/index.ts';
 import { readText } from './backup.ts';
 import { tuningAt } from './index.ts';
@@ -102,7 +102,7 @@ export class TuningScene implements Disposable {
   /** Writes a file into the scene's directory. */
   plant(name: string, text: string): string {
     const path = join(this.directory, name);
-    mkdirSync(join(path, '..'), { recursive: true });
+    makeDirectory(join(path, '..'));
     writeFileSync(path, text);
     return path;
   }

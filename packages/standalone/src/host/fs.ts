@@ -1,5 +1,5 @@
 /** `node:fs`, as much of it as the program uses. */
-import { dirname, join } from './path.ts';
+import { join } from './path.ts';
 
 export {
   accessSync,
@@ -22,7 +22,6 @@ export {
 export { fstatSync, statSync } from './fs-stats.ts';
 
 import { closeSync, openSync } from './fs-calls.ts';
-import { statSync } from './fs-stats.ts';
 
 type Data = string | Uint8Array;
 
@@ -70,21 +69,8 @@ export function writeFileSync(file: string | number, data: Data, options: WriteO
   }
 }
 
-export function mkdirSync(
-  path: string,
-  options: { readonly recursive?: boolean; readonly mode?: number } = {},
-): void {
-  const { recursive = false, mode = 0o777 } = options;
-  try {
-    host.mkdir(path, mode);
-  } catch (error) {
-    if (!recursive) throw error;
-    if (isCode(error, 'EEXIST') && statSync(path).isDirectory()) return;
-    const parent = dirname(path);
-    if (!isCode(error, 'ENOENT') || parent === path) throw error;
-    mkdirSync(parent, options);
-    mkdirSync(path, options);
-  }
+export function mkdirSync(path: string, { mode = 0o777 }: { readonly mode?: number } = {}): void {
+  host.mkdir(path, mode);
 }
 
 /** A new directory: its name is the given one and six characters of chance. */
