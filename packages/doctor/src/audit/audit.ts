@@ -1,4 +1,5 @@
 /** The audit itself: reads what it is pointed at, asks every rule. */
+import { resolve } from 'node:path';
 import { isConfigPath } from '@heddle/cni';
 import type { Finding } from '../finding.ts';
 import type { AuditOptions, Subject } from './audit-rule.ts';
@@ -37,13 +38,30 @@ export interface Audited {
 export function audit(request: AuditRequest): Audited {
   const { subject, missing } = readSubject(request);
   const damaged = new Set(
-    subject.files.flatMap(({ path, encoding }) => (encoding === 'damaged' ? path : [])),
+    subject.files.flatMap(({ path, encoding }) => (encoding === 'damaged' || isInexact(path) ? path : [])),
   );
-  const findings = AUDIT_RULES.flatMap((rule) => [...rule.check(subject)]).map((finding) =>
+  const findings = onceEach(AUDIT_RULES.flatMap((rule) => [...rule.check(subject)])).map((finding) =>
     // To write the text back would replace the bytes that are no characters.
-    finding.fix?.edits?.some(({ file }) => damaged.has(file)) ? withoutFix(finding) : finding,
+    touched(finding).some((file) => damaged.has(file)) ? withoutFix(finding) : finding,
   );
   return { findings, fileCount: subject.files.length, missing };
+}
+
+/** Two rules of a plugin may object to one value in the same words. */
+function onceEach(findings: readonly Finding[]): readonly Finding[] {
+  const told = new Map(
+    findings.map((each) => [JSON.stringify([each.id, each.place, each.what, each.subject]), each]),
+  );
+  return [...told.values()];
+}
+
+function touched({ fix }: Finding): readonly string[] {
+  return [...(fix?.edits ?? []).map(({ file }) => file), ...(fix?.rename ? [fix.rename.from] : [])];
+}
+
+/** Whether the name has bytes that are no UTF-8: under the name that is known here there is no file. */
+function isInexact(path: string): boolean {
+  return path.includes('\ufffd');
 }
 
 function withoutFix({ fix: _, ...finding }: Finding): Finding {
@@ -63,7 +81,7 @@ function readSubject({ paths, files, options = {}, host, installed }: AuditReque
   const missing: string[] = [];
   const directories: AuditedDirectory[] = [];
   const single: AuditedFile[] = [];
-  for (const path of paths) {
+  for (const path of distinct(paths)) {
     const entries = files.list(path);
     if (Array.isArray(entries)) directories.push(readDirectory(files, path, entries));
     else if (typeof entries === 'string' && !entries.startsWith(NOT_A_DIRECTORY)) {
@@ -74,7 +92,12 @@ function readSubject({ paths, files, options = {}, host, installed }: AuditReque
       else single.push(withSiblings(files, file));
     }
   }
-  const tops = [...directories.flatMap((each) => each.files.filter(isConfiguration)), ...single];
+  const listed = new Set(directories.flatMap((each) => each.files.map((file) => resolve(file.path))));
+  const tops = [
+    ...directories.flatMap((each) => each.files.filter(isConfiguration)),
+    // One that is looked at with its directory would be told of twice.
+    ...single.filter(({ path }) => !listed.has(resolve(path)) || !isConfigPath(path)),
+  ];
   const siblings = tops.flatMap((file) => file.siblings ?? []);
   const networks: readonly Network[] = tops.flatMap(networksOf);
   const subject: Subject = {
@@ -83,6 +106,12 @@ function readSubject({ paths, files, options = {}, host, installed }: AuditReque
     ...(installed !== undefined && { installed }),
   };
   return { subject, missing };
+}
+
+/** Each path once, however it is spelled. */
+function distinct(paths: readonly string[]): readonly string[] {
+  const spelled = new Map(paths.toReversed().map((path) => [resolve(path), path]));
+  return [...spelled.values()].toReversed();
 }
 
 /** How the answer to a listing of a file begins. */

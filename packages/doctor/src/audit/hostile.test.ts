@@ -58,15 +58,82 @@ test('links that lead to themselves, pipes and devices keep nothing else from be
     writeFileSync(join(directory, '10-pods.conflist'), JSON.stringify(GOOD));
     symlinkSync('30-loop.conf', join(directory, '30-loop.conf'));
     symlinkSync('/dev/zero', join(directory, '40-device.conf'));
+    symlinkSync('/proc/kmsg', join(directory, '60-log.conf'));
     execFileSync('mkfifo', [join(directory, '50-pipe.conf')]);
     const { findings, fileCount } = audit({ paths: [directory], files: nodeFiles });
-    assert.equal(fileCount, 4);
+    assert.equal(fileCount, 5);
     assert.deepEqual(
       findings.filter(({ severity }) => severity === 'error').map(({ what }) => what),
       [
         'the file cannot be read: it is a link that leads back to itself',
         'the file cannot be read: it is no regular file',
         'the file cannot be read: it is no regular file',
+        'the file is empty',
+      ],
+    );
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test('types that are names of what every object of JavaScript has are types like others', () => {
+  for (const type of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
+    const ipam = { type };
+    const chain = [
+      { type: 'macvlan', master: 'eth0', ipam },
+      { type, ipam },
+    ];
+    const files = { 'a.conflist': { cniVersion: '1.0.0', name: 'a', plugins: chain } };
+    assert.deepEqual(findingsIn({ files }), []);
+  }
+});
+
+test('what a text lacks is not told while names and values in it cannot be read', () => {
+  const text = "{'cniVersion': '1.0.0', 'name': 'a', 'type': 'bridge', 'ipam': {'type': 'dhcp'}}";
+  for (const each of [text, text.replaceAll("'", ''), text.replace(/'(\w+)':/g, '"$1"')]) {
+    assert.deepEqual(
+      saidOf(each).map((line) => line.replace(/:.*/, '')),
+      ['syntax/invalid'],
+      each,
+    );
+  }
+});
+
+test('a file that is named beside its directory, or twice, is told of once', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'heddle-hostile-'));
+  try {
+    const path = join(directory, '10-pods.conflist');
+    writeFileSync(path, '{');
+    const once = audit({ paths: [directory], files: nodeFiles });
+    for (const paths of [
+      [directory, path],
+      [path, `${directory}/`, directory],
+    ]) {
+      const { findings, fileCount } = audit({ paths, files: nodeFiles });
+      assert.equal(fileCount, 1);
+      assert.deepEqual(
+        findings.map(({ id }) => id),
+        once.findings.map(({ id }) => id),
+      );
+    }
+    assert.equal(audit({ paths: [path, path], files: nodeFiles }).fileCount, 1);
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});
+
+test('a file whose name is no UTF-8 is read as runtimes do, and not written under another name', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'heddle-hostile-'));
+  try {
+    const path = Buffer.concat([Buffer.from(`${directory}/10-`), Buffer.from([0xff]), Buffer.from('.conf')]);
+    writeFileSync(path, '{"cniVersion": "1.0.0", "name": "a", "type": "bridge",}');
+    const { findings, fileCount } = audit({ paths: [directory], files: nodeFiles });
+    assert.equal(fileCount, 1);
+    assert.deepEqual(
+      findings.map(({ id, fix }) => [id, fix]),
+      [
+        ['syntax/trailing-comma', undefined],
+        ['selection/no-network', undefined],
       ],
     );
   } finally {

@@ -11,25 +11,27 @@ export function neededFeatures(lists: readonly NetworkConfigList[]): readonly st
 function featuresOf(plugin: PluginConfig): readonly string[] {
   const types = [plugin.type, ...delegatesOf(plugin).map(({ type }) => type)];
   return [
-    ...types.flatMap((type) => BY_TYPE[type] ?? []),
+    ...types.flatMap((type) => BY_TYPE.get(type) ?? []),
     ...(plugin.raw['ipMasq'] === true ? ['nft nat'] : []),
     ...(typeof plugin.raw['vlan'] === 'number' && plugin.type === 'bridge' ? ['link bridge with VLANs'] : []),
   ];
 }
 
-const BY_TYPE: Readonly<Record<string, readonly string[]>> = {
-  bridge: ['link bridge', 'link veth'],
-  ptp: ['link veth'],
-  macvlan: ['link macvlan'],
-  ipvlan: ['link ipvlan'],
-  vlan: ['link vlan'],
-  vrf: ['link vrf'],
-  dummy: ['link dummy'],
-  portmap: ['nft nat'],
-  firewall: ['nft filter'],
-  bandwidth: ['link ifb', 'tc ingress', 'tc tbf'],
-  calico: ['link veth'],
-  'cilium-cni': ['link veth'],
-  antrea: ['link veth'],
-  'aws-cni': ['link veth'],
-};
+const BY_TYPE: ReadonlyMap<string, readonly string[]> = new Map(
+  Object.entries({
+    bridge: ['link bridge', 'link veth'],
+    ptp: ['link veth'],
+    macvlan: ['link macvlan'],
+    ipvlan: ['link ipvlan'],
+    vlan: ['link vlan'],
+    vrf: ['link vrf'],
+    dummy: ['link dummy'],
+    portmap: ['nft nat'],
+    firewall: ['nft filter'],
+    bandwidth: ['link ifb', 'tc ingress', 'tc tbf'],
+    calico: ['link veth'],
+    'cilium-cni': ['link veth'],
+    antrea: ['link veth'],
+    'aws-cni': ['link veth'],
+  }),
+);

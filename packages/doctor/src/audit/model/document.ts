@@ -44,9 +44,12 @@ export class Document {
     return false;
   }
 
-  /** Whether the text ends before its last bracket is closed: then nobody knows what else belongs in it. */
-  get isCutOff(): boolean {
-    return this.errors.some(({ offset }) => offset >= this.text.length);
+  /**
+   * Whether parts of the text are lost, for it ends before its last bracket is closed, or has names and values without
+   * double quotes: nobody knows then what it lacks.
+   */
+  get isPartial(): boolean {
+    return this.errors.some(({ error, offset }) => LOSING.includes(error) || offset >= this.text.length);
   }
 
   /** The value when it is an object. */
@@ -120,6 +123,9 @@ export class Document {
     return this.#lineStarts;
   }
 }
+
+/** Errors after which the parser passes over what stands there: invalid symbol, missing colon, open string. */
+const LOSING: readonly number[] = [1, 5, 12];
 
 function isContainer({ type }: Node): boolean {
   return type === 'object' || type === 'array';

@@ -58,8 +58,7 @@ export function networksOf(file: AuditedFile): readonly Network[] {
 
 function readNetworks(file: AuditedFile): readonly Network[] {
   const { document, role, siblings } = file;
-  // Of a text that stops in the middle nobody can say what it lacks.
-  if (document?.object === undefined || document.isCutOff || role === 'sibling') return [];
+  if (document?.object === undefined || document.isPartial || role === 'sibling') return [];
   const network = networkAt(file, document, [], document.object, siblings);
   return [network, ...network.parts.flatMap((part) => delegatesOf(file, part))];
 }

@@ -89,7 +89,7 @@ const undeclared = partRule({
   explains:
     'portmap publishes ports, and bandwidth limits rates, that the runtime passes; it passes them only to plugins that declare the capability. Without it, and without values in the file, the plugin does nothing and says nothing: host ports of Pods do not work.',
   *check({ document, path, type, capabilities, raw }, network) {
-    const needed = type === undefined ? undefined : WAITING[type];
+    const needed = type === undefined ? undefined : WAITING.get(type);
     if (needed === undefined || capabilities.includes(needed.capability)) return;
     if (needed.members.some((name) => member(raw, name) !== undefined)) return;
     // A misspelled one is told of as such.
@@ -107,13 +107,21 @@ const undeclared = partRule({
   },
 });
 
-const WAITING: Readonly<Record<string, { capability: string; members: readonly string[]; lost: string }>> = {
-  portmap: { capability: 'portMappings', members: ['runtimeConfig'], lost: 'Host ports are not published' },
-  bandwidth: {
-    ...{ capability: 'bandwidth', lost: 'The bandwidth annotations of Pods have no effect' },
-    members: ['runtimeConfig', 'ingressRate', 'egressRate', 'ingressBurst', 'egressBurst'],
-  },
-};
+interface Waiting {
+  readonly capability: string;
+  readonly members: readonly string[];
+  readonly lost: string;
+}
+
+const WAITING: ReadonlyMap<string, Waiting> = new Map(
+  Object.entries({
+    portmap: { capability: 'portMappings', members: ['runtimeConfig'], lost: 'Host ports are not published' },
+    bandwidth: {
+      ...{ capability: 'bandwidth', lost: 'The bandwidth annotations of Pods have no effect' },
+      members: ['runtimeConfig', 'ingressRate', 'egressRate', 'ingressBurst', 'egressBurst'],
+    },
+  }),
+);
 
 const neverSent = partRule({
   id: 'capability/not-sent-by-runtime',

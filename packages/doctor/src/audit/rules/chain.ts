@@ -139,7 +139,7 @@ const noHostSide = partRule({
     'Traffic of macvlan, ipvlan, vlan, host-device and SR-IOV interfaces does not pass the host: portmap and firewall have no effect on it, and bandwidth has no host side to shape.',
   *check({ document, path, type = '' }, network) {
     const [main] = network.parts;
-    const effect = EFFECTS[type];
+    const effect = EFFECTS.get(type);
     if (effect === undefined || !PAST_HOST.includes(main?.type ?? '')) return;
     yield {
       place: document.place([...path, 'type']),
@@ -152,11 +152,13 @@ const noHostSide = partRule({
 
 const PAST_HOST: readonly string[] = ['macvlan', 'ipvlan', 'vlan', 'host-device', 'sriov', 'ib-sriov'];
 
-const EFFECTS: Readonly<Record<string, string>> = {
-  portmap: 'Published ports do not reach the container from other machines.',
-  bandwidth: 'Attaching fails as soon as a limit is set: there is no host side to shape.',
-  firewall: 'Its rules see none of the traffic.',
-};
+const EFFECTS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    portmap: 'Published ports do not reach the container from other machines.',
+    bandwidth: 'Attaching fails as soon as a limit is set: there is no host side to shape.',
+    firewall: 'Its rules see none of the traffic.',
+  }),
+);
 
 const bridgePolicy = partRule({
   id: 'chain/ingress-policy-without-bridge',

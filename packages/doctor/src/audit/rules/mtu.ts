@@ -150,20 +150,22 @@ function isOverlay({ known }: PluginPart): boolean {
 
 function overlayOf({ links }: HostFacts): { readonly name: string; readonly overhead: number } | undefined {
   const found = links.flatMap(({ name }) => {
-    const overhead = OVERLAYS[name];
+    const overhead = OVERLAYS.get(name);
     return overhead === undefined ? [] : [{ name, overhead }];
   });
   return found.toSorted((a, b) => b.overhead - a.overhead)[0];
 }
 
-const OVERLAYS: Readonly<Record<string, number>> = {
-  ...{ 'vxlan.calico': 50, 'flannel.1': 50, cilium_vxlan: 50, 'flannel-wg': 60, 'wireguard.cali': 60 },
-  ...{
-    cilium_wg0: 60,
-    cilium_geneve: 50,
-    'antrea-tun0': 50,
-    'vxlan-v6.calico': 70,
-    'wg-v6.cali': 80,
-    'flannel-v6.1': 70,
-  },
-};
+const OVERLAYS: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    ...{ 'vxlan.calico': 50, 'flannel.1': 50, cilium_vxlan: 50, 'flannel-wg': 60, 'wireguard.cali': 60 },
+    ...{
+      cilium_wg0: 60,
+      cilium_geneve: 50,
+      'antrea-tun0': 50,
+      'vxlan-v6.calico': 70,
+      'wg-v6.cali': 80,
+      'flannel-v6.1': 70,
+    },
+  }),
+);
