@@ -69,4 +69,5 @@ heddle doctor logs /var/log/crio.log
 \`\`\`
 
 The usual failures of CNI, as the kubelet, containerd, CRI-O, Podman, plugins and the kernel word them, are told in plain words: each
-kind once, with how often and for whom, the rule that looks for the cause on the node, and what to do.`;
+kind once, with how often and for whom, the rule that looks for the cause on the node, and what to do. What other work fails in
+the same words (a full disk, a port that is taken) is told only of lines about the network of a container.`;

@@ -8,6 +8,8 @@ import type { Rule } from '../rule.ts';
 /** One message. Names of groups in its pattern may be used in its texts as `{name}`. */
 export interface KnownMessage {
   readonly pattern: RegExp;
+  /** Whether other work fails in these words, too: the line must then be about the network of a container. */
+  readonly isGeneric?: true;
   /** The rule that looks for the cause on the node, or one of `LOG_RULES` where a log is the only sign. */
   readonly id: string;
   readonly what: string;
@@ -110,7 +112,8 @@ export const MESSAGES: readonly KnownMessage[] = [
       'install the plugins of the node\'s network there; "heddle doctor" says whether a file is in the way',
   },
   {
-    pattern: /(?:fork\/exec |exec )?(?<path>\/\S*\/(?:bin|cni)\/\S+): exec format error|exec format error/,
+    isGeneric: true,
+    pattern: /(?<![^\s"'(])(?<path>\/[^\s:]+): exec format error|exec format error/,
     id: 'program/unusable',
     what: 'a plugin is for another processor, or is no program: {path}',
     remedy: 'install the plugins that are built for this processor',
@@ -137,7 +140,7 @@ export const MESSAGES: readonly KnownMessage[] = [
   },
   {
     pattern:
-      /(?<addr>[\da-fA-F.:]+) has been allocated to (?<holder>\S+?), duplicate allocation is not allowed|duplicate allocation is not allowed/,
+      /(?<![\da-fA-F.:])(?<addr>[\da-fA-F.:]+) has been allocated to (?<holder>\S+?), duplicate allocation is not allowed|duplicate allocation is not allowed/,
     id: 'pool/leaked',
     what: 'the container holds an address already ({addr}): an earlier attempt was not taken down',
     remedy:
@@ -197,6 +200,7 @@ export const MESSAGES: readonly KnownMessage[] = [
       'restart the pod that installs the plugin on this node; the file should be readable by root (mode 600)',
   },
   {
+    isGeneric: true,
     pattern:
       /(?:error getting ClusterInformation|connection is unauthorized|Unauthorized\b|the server has asked for the client to provide credentials|forbidden: User "system:)/,
     id: 'log/api-server',
@@ -204,6 +208,7 @@ export const MESSAGES: readonly KnownMessage[] = [
     remedy: 'restart the pod that installs the plugin on this node, which writes a fresh kubeconfig',
   },
   {
+    isGeneric: true,
     pattern:
       /(?:Get|Post|dial tcp)\s+"?https?:\/\/(?<server>[\w.:[\]-]+)\/\S*.*(?:connection refused|i\/o timeout|no route to host|deadline exceeded|TLS handshake timeout)/,
     id: 'log/api-server',
@@ -250,21 +255,23 @@ export const MESSAGES: readonly KnownMessage[] = [
       'install a CNI, or see why its installer has not written its file; `heddle audit` looks at those that are there',
   },
   {
+    isGeneric: true,
     pattern:
-      /container veth name (?:provided )?\(?"?(?<name>[\w.-]+)"?\)? (?:provided )?already exists|(?:link|interface|device) (?<link>\S+) already exists|peer of \S+ not found|failed to create veth pair: file exists/i,
+      /container veth name (?:provided )?\(?"?(?<name>[\w.-]+)"?\)? (?:(?:peer )?provided (?:\("?[\w.-]+"?\) )?)?already exists|(?:link|interface|device) (?<link>\S+) already exists|peer of \S+ not found|failed to create veth pair: file exists/i,
     id: 'log/name-taken',
     what: 'the interface {name}{link} is there already',
     remedy:
       'see that one file only defines this network, and that earlier attempts were deleted; `heddle audit` finds two files of one name',
   },
   {
-    pattern: /"?(?<bridge>[\w.-]+)"? already has an IP address different from (?<addr>\S+)/,
+    pattern: /(?<![\w.-])(?<bridge>[\w.-]+)"? already has an IP address different from (?<addr>\S+)/,
     id: 'log/bridge-address',
     what: 'the bridge {bridge} has another address than {addr}',
     remedy:
       'with no container on it: `ip link delete {bridge}`, and the next one makes it anew; else go back to its former subnet',
   },
   {
+    isGeneric: true,
     pattern:
       /(?:bind: |listen \S+ \S+ )?address already in use|cannot (?:open|expose) hostport|host port .* (?:taken|in use|already)|rootlessport cannot expose/i,
     id: 'log/port-taken',
@@ -286,6 +293,7 @@ export const MESSAGES: readonly KnownMessage[] = [
     remedy: 'install the package of {program}',
   },
   {
+    isGeneric: true,
     pattern:
       /(?:iptables|ip6tables)[^\n]*(?:can't initialize|Table does not exist|RULE_APPEND failed|is incompatible, use 'nft' tool|No chain\/target\/match by that name)/,
     id: 'log/iptables',
@@ -294,6 +302,7 @@ export const MESSAGES: readonly KnownMessage[] = [
       'keep to one kind of iptables on the node (iptables -V tells), and load its modules (ip_tables, iptable_nat, nf_nat)',
   },
   {
+    isGeneric: true,
     pattern: /operation not supported|protocol not supported|address family not supported/,
     id: 'log/kernel-support',
     what: 'the kernel does not know a kind of link or an operation that a plugin needs',
@@ -317,6 +326,7 @@ export const MESSAGES: readonly KnownMessage[] = [
       'remove the file of that container in /var/lib/cni/results (it is named NETWORK-CONTAINER-INTERFACE); Heddle deletes without it',
   },
   {
+    isGeneric: true,
     pattern: /no space left on device|disk quota exceeded|too many open files|inotify.*(?:limit|instances)/i,
     id: 'log/disk',
     what: 'a disk is full, or a limit of files or watches is reached',
@@ -366,6 +376,7 @@ export const MESSAGES: readonly KnownMessage[] = [
     remedy: 'see the log of that plugin; one that logs to stdout breaks the protocol',
   },
   {
+    isGeneric: true,
     pattern:
       /(?:context deadline exceeded|timed out|timeout).*(?:cni|network|sandbox)|(?:cni|network|sandbox).*(?:context deadline exceeded|timed out)/i,
     id: 'log/timeout',

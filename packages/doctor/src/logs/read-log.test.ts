@@ -262,3 +262,53 @@ describe('a log', () => {
     for (const { id } of MESSAGES) assert.ok(RULES.has(id), id);
   });
 });
+
+test('what fails in the same words and is no matter of networks is passed over', () => {
+  for (const line of [
+    'E1130 "Failed to pull image" err="write /var/lib/containerd/x: no space left on device" image="docker.io/x/cni:1"',
+    'app[1]: open /data/x: too many open files',
+    'udisksd[1]: device sda1 already exists',
+    'E1130 reflector.go:147] Failed to watch *v1.Pod: Get "https://10.0.0.1:6443/api/v1/pods": dial tcp 10.0.0.1:6443: connect: connection refused',
+    'E1130 Unable to authenticate the request: Unauthorized',
+    'nginx: bind() to 0.0.0.0:80 failed (98: Address already in use)',
+    'err="OCI runtime create failed: exec /app: exec format error: unknown" pod="default/x"',
+    'dockerd: iptables failed: iptables -t nat -A DOCKER: iptables: No chain/target/match by that name.',
+    'mount: /mnt: mount(2) system call failed: Operation not supported; operation not supported',
+  ]) {
+    assert.deepEqual(read(line), [], line);
+  }
+});
+
+test('a pair of links that is there already is told of with its name', () => {
+  const [finding] = read(
+    kubelet(
+      'plugin type=\\"bridge\\" failed (add): container veth name (\\"eth0\\") peer provided (\\"veth1\\") already exists',
+    ),
+  );
+  assert.equal(finding?.id, 'log/name-taken');
+  assert.match(finding?.what ?? '', /interface eth0 is there/);
+});
+
+test('of a long line the beginning and the end are read', () => {
+  const failure =
+    'plugin type="bridge" failed (add): no IP addresses available in range set: 10.0.0.1-10.0.0.9';
+  for (const junk of [
+    'x',
+    'plugin type="',
+    'https://a/',
+    '/cni/',
+    '\\',
+    'k8s_',
+    'network ',
+    'duplicate address ',
+  ]) {
+    const long = junk.repeat(Math.ceil(250_000 / junk.length));
+    for (const line of [`${failure} ${long}`, `${long} ${failure}`]) {
+      assert.deepEqual(
+        read(line).map(({ id }) => id),
+        ['pool/exhausted'],
+        junk,
+      );
+    }
+  }
+});

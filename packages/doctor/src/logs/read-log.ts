@@ -57,12 +57,21 @@ interface Case extends Recognised {
 }
 
 function recognise(text: string): Recognised | undefined {
+  const concerned = NETWORKING.test(text) && !ELSEWHERE.test(text);
   for (const message of MESSAGES) {
+    if (message.isGeneric === true && !concerned) continue;
     const match = message.pattern.exec(text);
     if (match !== null) return { message, groups: match.groups ?? {}, at: match.index };
   }
   return undefined;
 }
+
+/** What lines about the network of a container have in them. */
+const NETWORKING =
+  /\bcni\b|cni\d|netns|netplugin|sandbox|network|plugin type=|veth|portmap|hostport|rootlessport|host-local|netavark|multus|flannel|calico|cilium|weave|antrea|kube-?router|ovn/i;
+
+/** Other work of the same programs, whose failures are worded alike. */
+const ELSEWHERE = /\bpull(?:ing)?\b[^:]*\bimage\b|ErrImagePull|ImagePullBackOff|OCI runtime|MountVolume/;
 
 function findingOf(each: Case, { file, rules }: LogSource): readonly Finding[] {
   const rule = rules.get(each.message.id);
@@ -108,8 +117,18 @@ const EXCERPT = 160;
 
 /** Quotes within quotes, as loggers write them, are taken off. */
 function plain(line: string): string {
-  return line.replaceAll(/\\+(["n])/g, (_, sign: string) => (sign === 'n' ? ' ' : sign)).trim();
+  return shortened(line)
+    .replaceAll(/(?<!\\)\\+(["n])/g, (_, sign: string) => (sign === 'n' ? ' ' : sign))
+    .trim();
 }
+
+/** Long lines are looked at by their ends: patterns are matched in a time that grows with the square of the length. */
+function shortened(line: string): string {
+  return line.length <= HEAD + TAIL ? line : `${line.slice(0, HEAD)} … ${line.slice(-TAIL)}`;
+}
+
+const HEAD = 6144;
+const TAIL = 2048;
 
 function filledIn(text: string, groups: Recognised['groups']): string {
   return text
@@ -132,7 +151,7 @@ function subjectOf(text: string): string | undefined {
 const SUBJECTS = [
   /pod="(?<namespace>[\w.-]+)\/(?<name>[\w.-]+)"/,
   /&PodSandboxMetadata\{Name:(?<name>[\w.-]+),Uid:[\w-]*,Namespace:(?<namespace>[\w.-]+)/,
-  /k8s_(?<name>[\w.-]+)_(?<namespace>[\w.-]+)_[0-9a-f-]{20,}/,
+  /k8s_(?:[\w-]{1,63}_)?(?<name>[a-z0-9.-]{1,253})_(?<namespace>[a-z0-9-]{1,63})_[0-9a-f-]{20,}/,
   /error adding pod (?<namespace>[\w.-]+?)_(?<name>[\w.-]+) to CNI network/,
   /set up pod "(?<name>[\w.-]+)_(?<namespace>[\w.-]+)"/,
 ];
