@@ -94,12 +94,18 @@ function parsed(text: string): JsonObject {
   }
 }
 
-/** Calls get numbers in the order in which they come: `mkdir` is the lock. */
+/**
+ * Calls get numbers in the order in which they come: `mkdir` is the lock. A runtime may call once more when nothing is
+ * recorded any longer.
+ */
 function script(state: string, type: string): string {
   return `#!/bin/sh
 PATH=/usr/sbin:/usr/bin:/sbin:/bin; export PATH
 state='${state}' type='${type}' n=1000
-until mkdir "$state/calls/$n" 2>/dev/null; do n=$((n + 1)); done
+until mkdir "$state/calls/$n" 2>/dev/null; do
+  [ -e "$state/calls/$n" ] || exit 1
+  n=$((n + 1))
+done
 note="$state/calls/$n"
 cat >"$note/stdin"
 cat /proc/self/environ >"$note/env"
