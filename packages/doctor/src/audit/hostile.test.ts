@@ -140,3 +140,18 @@ test('a file whose name is no UTF-8 is read as runtimes do, and not written unde
     rmSync(directory, { recursive: true });
   }
 });
+
+test('a comment as in a shell script is called one', () => {
+  const text =
+    '# "ours", see {wiki}\n{"cniVersion": "1.0.0", "name": "a", # b\n "type": "loopback", # "c"\n} #';
+  assert.deepEqual(
+    saidOf(text).map((line) => line.replace(/:.*/, '')),
+    ['syntax/trailing-comma', 'syntax/comment', 'syntax/comment', 'syntax/comment', 'syntax/comment'],
+  );
+  assert.deepEqual(
+    saidOf('{"cniVersion": "1.0.0", "name": "a", "type": "bridge", "bridge": "br#0"}').filter((line) =>
+      line.startsWith('syntax/'),
+    ),
+    [],
+  );
+});

@@ -4,7 +4,7 @@ import { createScanner } from 'jsonc-parser';
 /** Kinds of tokens, as jsonc-parser numbers them: its own names are not there at run time. */
 const KIND = {
   ...{ CLOSE_BRACE: 2, CLOSE_BRACKET: 4, COMMA: 5, LINE_COMMENT: 12, BLOCK_COMMENT: 13 },
-  ...{ LINE_BREAK: 14, WHITE_SPACE: 15, END: 17 },
+  ...{ LINE_BREAK: 14, WHITE_SPACE: 15, UNKNOWN: 16, END: 17 },
 } as const;
 
 /** What a scan found. */
@@ -16,7 +16,7 @@ export interface Lexical {
   readonly cleaned: string;
 }
 
-/** Scans a text for comments and trailing commas. */
+/** Scans a text for comments, those of shells (`#`) among them, and trailing commas. */
 export function scan(text: string): Lexical {
   const scanner = createScanner(text, false);
   const trailingCommas: number[] = [];
@@ -26,6 +26,10 @@ export function scan(text: string): Lexical {
     const offset = scanner.getTokenOffset();
     if (kind === KIND.LINE_COMMENT || kind === KIND.BLOCK_COMMENT) {
       comments.push({ offset, length: scanner.getTokenLength() });
+    } else if (kind === KIND.UNKNOWN && text[offset] === '#') {
+      const length = (/\r?\n|$/.exec(text.slice(offset))?.index ?? 0) || 1;
+      comments.push({ offset, length });
+      scanner.setPosition(offset + length);
     } else if (kind === KIND.COMMA) comma = offset;
     else if (kind !== KIND.WHITE_SPACE && kind !== KIND.LINE_BREAK) {
       const closes = kind === KIND.CLOSE_BRACE || kind === KIND.CLOSE_BRACKET;

@@ -32,7 +32,7 @@ const comment = fileRule({
   title: 'A comment',
   severity: 'error',
   explains:
-    'JSON has no comments. Every runtime refuses the whole file because of one. A remark can be kept as a member with a name such as `_comment`, which plugins pass over.',
+    'JSON has no comments, neither `//` nor `#`. Every runtime refuses the whole file because of one. A remark can be kept as a member with a name such as `_comment`, which plugins pass over.',
   *check(file, subject) {
     const { document } = file;
     if (document === undefined || document.errors.length === 0) return;
@@ -112,7 +112,7 @@ const notAnObject = fileRule({
   *check(file, subject) {
     const { document } = file;
     if (document === undefined || document.object !== undefined || isBlank(document)) return;
-    if (document.value === undefined || otherProblem(document) !== undefined) return;
+    if (document.value === undefined || document.isPartial || otherProblem(document) !== undefined) return;
     yield {
       place: document.place(),
       what: 'the document is no object',
