@@ -204,6 +204,7 @@ if [ "$CNI_COMMAND" = ADD ]; then echo '{"cniVersion":"1.0.0"}'; else ${VERSION}
     });
     const { exitCode, stdout } = await made.run(['explain']);
     assert.equal(exitCode, 1);
+    assert.match(stdout, /verdict {3}ADD would fail: bridge does not speak 1\.1\.0; portmapp cannot be run/);
     assert.match(stdout, /speaks {4}0\.4\.0, 1\.0\.0; not 1\.1\.0: ADD would fail/);
     assert.match(stdout, /failed to find plugin "portmapp" in path .*; did you mean "portmap"\?/);
     assert.match((await made.run(['explain', 'nonet'])).stdout, /no file has the network "nonet"/);

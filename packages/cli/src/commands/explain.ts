@@ -12,6 +12,7 @@ import {
 } from '@heddle/doctor';
 import { type Cli, defineCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
+import { certainFailures } from '../explain/certain-failures.ts';
 import { EXPLAIN_FLAGS, type ExplainFlags } from '../explain/flags.ts';
 import { EXPLANATION_OUTPUT, explanationJson } from '../explain/json.ts';
 import { planText } from '../explain/plan-text.ts';
@@ -70,7 +71,8 @@ export const explainCommand = defineCommand<ExplainFlags, [string | undefined]>(
       () => explanationJson(explanation, plan),
       () => textOf(cli, explanation, plan),
     );
-    return canSucceed(explanation) && plan?.failure === undefined ? EXIT.OK : EXIT.FAILED;
+    const isSure = explanation.network === undefined || certainFailures(explanation.network).length > 0;
+    return isSure || plan?.failure !== undefined ? EXIT.FAILED : EXIT.OK;
   },
 });
 
@@ -145,16 +147,4 @@ function textOf({ stdout, env }: Cli, explanation: Explanation, plan: Plan | und
   const findings = inOrder(explanation.findings, RULES);
   const report = { findings, silenced: [], checked: `audit of ${explanation.directory}` };
   return `${text}\n${renderText(report, { styled: stdout.isStyled, width })}`;
-}
-
-/** Whether anything is known that makes ADD fail. */
-function canSucceed({ network }: Explanation): boolean {
-  return (
-    network?.plugins.every(
-      ({ program, delegates, speaksVersion }) =>
-        program.path !== undefined &&
-        speaksVersion !== false &&
-        delegates.every((delegate) => delegate.program.path !== undefined),
-    ) ?? false
-  );
 }

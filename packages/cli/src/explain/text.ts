@@ -5,6 +5,7 @@ import { jsonText } from '../output/json-text.ts';
 import { printable } from '../output/printable.ts';
 import { formatFacts, formatTable } from '../output/table.ts';
 import { wrap } from '../output/wrap.ts';
+import { certainFailures } from './certain-failures.ts';
 
 /** How it is laid out. */
 export interface ExplainStyle {
@@ -58,6 +59,8 @@ function choiceText(explanation: Explanation, style: ExplainStyle): string {
       ['plugins', network.plugins.map(({ type }) => type).join(' → ')],
       ['cache', `${cacheDir}/results`],
     );
+    const failures = certainFailures(network);
+    if (failures.length > 0) facts.push(['verdict', `ADD would fail: ${printable(failures.join('; '))}`]);
   }
   const files = formatTable(FILE_COLUMNS, choice.candidates, style.styled);
   const listed = choice.candidates.length === 0 ? `  no configurations\n` : indented(files, 2);
