@@ -26,7 +26,7 @@ const RELEASES: readonly Release[] = [
     name: 'reference',
     title: "the reference's plugins, release 1.10.0",
     directory: 'build/reference',
-    plugins: ['bridge', 'host-local', 'portmap', 'tuning'],
+    plugins: ['bridge', 'host-local', 'portmap', 'ptp', 'tuning'],
   },
   {
     name: 'debian',

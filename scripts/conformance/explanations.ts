@@ -56,8 +56,14 @@ const EXPLANATIONS: readonly Explanation[] = [
     text: 'The plugin lists this version, but cannot work with what a result of this version can say.',
   },
   {
+    plugins: ['bridge'],
     check: 'interface/only-its-own',
     text: 'The chain for masquerading is named after network and container, not after the interface: DEL of one interface removes the chain that the rules of the other one still jump to, and iptables refuses.',
+  },
+  {
+    plugins: ['ptp'],
+    check: 'interface/only-its-own',
+    text: 'There is no second interface to take away: see interface/second-interface.',
   },
   { check: 'interface/previous-result', text: 'The plugin does not look at a previous result.' },
   {
@@ -107,7 +113,7 @@ const EXPLANATIONS: readonly Explanation[] = [
   },
   {
     check: 'delegation/failed-del-goes-on',
-    text: 'DEL stops at the failure of the delegate, and the rules for masquerading stay.',
+    text: 'DEL stops at the failure of the delegate, and the rest stays: the rules for masquerading, and the link where that comes later.',
   },
   {
     plugins: ['bridge'],
@@ -148,6 +154,26 @@ const EXPLANATIONS: readonly Explanation[] = [
     plugins: ['tuning'],
     check: 'crash/add',
     text: 'The backup is written under its final name. DEL cannot read one that was cut off, and leaves it.',
+  },
+  {
+    plugins: ['bridge', 'ptp'],
+    check: 'crash/del',
+    text: 'DEL takes the interface away before the rules for masquerading. Killed in between, the next one no longer learns the addresses, and the rules stay; GC does not take them away either.',
+  },
+  {
+    plugins: ['bridge'],
+    check: 'crash/add',
+    text: 'ADD is killed before it has made the chain for masquerading. DEL removes the rule that would lead there, and iptables refuses to name a chain that is not there.',
+  },
+  {
+    plugins: ['tuning'],
+    check: 'crash/add',
+    text: 'The backup that a killed ADD has begun is still there after DEL.',
+  },
+  {
+    plugins: ['ptp'],
+    check: 'interface/second-interface',
+    text: 'The host end of every pair gets the gateway, and the container a route to it by its own end: the second interface would need the same route once more.',
   },
   { check: 'ipam/try-again', text: 'An exhausted pool has no code of its own: it is 999.' },
   { check: 'status/exhausted', text: 'STATUS does not look at the pool.' },
