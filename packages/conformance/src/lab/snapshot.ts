@@ -35,6 +35,8 @@ export async function snapshotOf(namespace: Namespace): Promise<Snapshot> {
     ({ type, flags, table, protocol }) =>
       type !== 'multicast' && (flags & CLONED) === 0 && !(table === LOCAL && protocol === KERNEL),
   );
+  // The kernel makes one of each family with the first VRF, and keeps it.
+  const rules = (await session.rules.list()).filter(({ l3mdev, protocol }) => !l3mdev || protocol !== KERNEL);
   const neighbours = (await session.neighbours.list()).filter(({ state }) => (state & PERMANENT) !== 0);
   const qdiscs = (await session.qdiscs.list()).filter(({ kind }) => kind !== 'noqueue');
   return [
@@ -55,7 +57,7 @@ export async function snapshotOf(namespace: Namespace): Promise<Snapshot> {
         nexthops,
       }),
     ),
-    ...(await session.rules.list()).map((rule) => line('rule', rule)),
+    ...rules.map((rule) => line('rule', rule)),
     ...neighbours.map(({ link, address, mac }) => line('neighbour', nameOf(link), address, mac)),
     ...(await fdbLines(session, nameOf)).map((words) => line('fdb', ...words)),
     ...qdiscs.map(({ link, kind, parent, handle, tbf, htb }) =>

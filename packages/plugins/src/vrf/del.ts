@@ -1,9 +1,10 @@
-/** DEL: the interface is in the VRF no more; with its last interface the VRF goes too. */
+/** DEL: the interface is in the VRF no more, and has what it had there; with its last interface the VRF goes too. */
 import type { DelCall } from '@heddle/cni/plugin';
 import type { KernelSession } from '@heddle/netlink';
 import { withNetnsLock } from '../interface/netns-lock.ts';
 import type { VrfConfig } from './config.ts';
 import { deleteIfEmpty, vrfOf } from './device.ts';
+import { belongingsOf, inMainTable, leaveVrf } from './port.ts';
 
 type Call = DelCall<VrfConfig>;
 
@@ -23,8 +24,11 @@ async function removePort({ config, ifName, teardown }: Call, container: KernelS
   if (vrf === undefined) return;
   const link = await container.links.find(ifName);
   if (link?.master === vrf.index) {
+    const belongings = await teardown.step(`look at what ${ifName} has`, () =>
+      belongingsOf(container, link.index),
+    );
     await teardown.step(`take ${ifName} out of ${vrf.name}`, () =>
-      container.links.set(link.index, { master: 0 }),
+      leaveVrf(container, link, inMainTable(belongings ?? { addresses: [], routes: [] }, vrf)),
     );
   }
   await teardown.step(`delete link ${vrf.name}`, () => deleteIfEmpty(container, vrf.index));

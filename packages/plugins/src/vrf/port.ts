@@ -47,7 +47,15 @@ export async function enterVrf(
   }
 }
 
-/** Takes the interface out of its VRF, with what it had before it went in. */
+/** What an interface of the VRF has, as it would have it outside. */
+export function inMainTable({ addresses, routes }: Belongings, { table }: Vrf): Belongings {
+  return {
+    addresses,
+    routes: routes.map((route) => (route.table === table ? { ...route, table: MAIN_TABLE } : route)),
+  };
+}
+
+/** Takes the interface out of its VRF, and gives it back what it is to have there. */
 export async function leaveVrf(
   container: KernelSession,
   link: ContainerLink,

@@ -17,6 +17,17 @@ describe('vrf: DEL', () => {
     }
   });
 
+  test('leaves the interface what it had, addresses and routes, in the main table', async () => {
+    using scene = await VrfScene.create({ eth0: ['192.0.2.10/24', '2001:db8::10/64'] });
+    scene.ip('route', 'add', '203.0.113.0/24', 'via', '192.0.2.1', 'dev', 'eth0');
+    scene.ip('route', 'add', 'default', 'via', '2001:db8::1', 'dev', 'eth0');
+    const looks = async () => [await scene.addresses('eth0'), await scene.routes(254)];
+    const before = await looks();
+    await scene.lab.add(scene.request('eth0'));
+    await scene.lab.del(scene.request('eth0'));
+    assert.deepEqual(await looks(), before);
+  });
+
   test('needs no interface', async () => {
     using scene = await VrfScene.create({ eth0: ['192.0.2.10/24'] });
     await scene.lab.add(scene.request('eth0'));
