@@ -154,6 +154,25 @@ describe('files', () => {
     assert.deepEqual(await lab.findings(), []);
   });
 
+  test("tuning's list of parameters, closed to others or to the user who asks (containerd#8020)", async () => {
+    using lab = new DoctorLab();
+    const tuning = { type: 'tuning', sysctl: { 'net.core.somaxconn': '500' } };
+    lab.write('10-tuned.conflist', { cniVersion: '1.0.0', name: 'tuned', plugins: [tuning] });
+    const told = async () => (await lab.findings()).filter(({ id }) => id === 'directory/allow-list');
+    assert.deepEqual(await told(), []);
+    lab.place('/etc/cni/tuning/allowlist.conf', '^net\\.core\\.somaxconn$\n');
+    assert.deepEqual(await told(), []);
+    const parent = join(lab.directory, 'root/etc/cni');
+    chmodSync(parent, 0o700);
+    const [closed] = await told();
+    assert.equal(closed?.severity, 'warning');
+    assert.match(closed?.what ?? '', /^\/etc\/cni is closed to others/);
+    assert.match(closed?.remedy ?? '', /chmod 755 \/etc\/cni$/);
+    chmodSync(parent, 0o755);
+    chmodSync(join(parent, 'tuning/allowlist.conf'), 0o600);
+    assert.match((await told())[0]?.remedy ?? '', /chmod 644/);
+  });
+
   test('denials of AppArmor and SELinux in the log of the kernel', async () => {
     for (const line of [
       'audit: type=1400 audit(1): apparmor="DENIED" operation="open" profile="cri-containerd" name="/etc/cni/net.d/" comm="bridge"',

@@ -2,6 +2,7 @@
 import type { Rule } from '../rule.ts';
 import * as walk from '../walk/rules.ts';
 import { addressesCheck } from './addresses.ts';
+import { allowListCheck } from './allow-list.ts';
 import { attachmentsCheck } from './attachments.ts';
 import { bridgeAddressCheck } from './bridge-address.ts';
 import type { NodeCheck } from './check.ts';
@@ -21,6 +22,7 @@ import { unappliedCheck } from './unapplied.ts';
 /** What explains that packets get lost. */
 const CAUSES: readonly NodeCheck[] = [
   directoriesCheck,
+  allowListCheck,
   networksCheck,
   programsCheck,
   outOfReachCheck,

@@ -189,7 +189,7 @@ const bridgePolicy = partRule({
 const onlyLoopback = networkRule({
   id: 'chain/only-loopback',
   title: 'A network of the loopback interface alone',
-  severity: 'note',
+  severity: 'error',
   explains:
     'Runtimes bring up the loopback interface themselves. A network of loopback alone gives a Pod no other interface; as the first file of the directory it is the network of all Pods.',
   *check(network, { directories }) {
@@ -202,7 +202,6 @@ const onlyLoopback = networkRule({
     const isFirst = others.length > 1 && others[0] === network.file;
     if (!isFirst) return;
     yield {
-      severity: 'error',
       place: first.document.place([...first.path, 'type']),
       what: 'the first network of the directory has only a loopback interface',
       consequence: 'containerd and CRI-O attach all Pods to it: none of them reaches anything.',
