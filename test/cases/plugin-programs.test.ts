@@ -130,9 +130,10 @@ test('kubernetes/kubernetes#62054: without any plugin directory nothing is run f
   await assert.rejects(node.runtime(['/nonexistent']).status(network), {
     msg: 'failed to find plugin "loopback" in path [/nonexistent]',
   });
-  // The command has a default, for when there is nothing at all.
-  const said = (path: string) => node.heddle('status', ['lo'], { CNI_PATH: path }).stderr;
-  assert.match(said(''), /in path \[\/opt\/cni\/bin\]/);
+  // The command looks where the node's runtimes do, or else has a default, for when there is nothing at all.
+  node.config('20-none.conflist', { cniVersion: '1.1.0', name: 'none', plugins: [{ type: 'is-nowhere' }] });
+  const said = (path: string) => node.heddle('status', ['none'], { CNI_PATH: path }).stderr;
+  assert.match(said(''), /failed to find plugin "is-nowhere" in path \[\/\S+( \/\S+)*\]/);
   assert.match(said(':'), /no plugin directory configured/);
 });
 

@@ -222,7 +222,7 @@ test('podman-container-tools/podman#5097: a container that died without DEL does
   await attach(node, network, successor);
   await node.serve(successor, 80);
   assert.equal(node.reached(8083), 'c2');
-  const { attachments } = JSON.parse(node.heddle('ls', ['--stale', '-o', 'json']).stdout);
+  const { attachments } = JSON.parse(node.heddle('ls', ['br', '--stale', '-o', 'json']).stdout);
   assert.deepEqual(
     attachments.map(({ containerID, state }: { containerID: string; state: string }) => [containerID, state]),
     [['c1', 'stale']],
