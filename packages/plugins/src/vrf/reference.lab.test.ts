@@ -132,13 +132,22 @@ for (const { name, plugins, absent, movesRoutes, checks } of RELEASES) {
         for (const isOurs of [false, true]) {
           using scene = await VrfScene.create(links);
           for (const command of besides) scene.ip(...command.split(' '));
+          // An interface that leaves its VRF loses what it has of IPv6 with theirs, and keeps it with ours.
+          const hasLeft: string[] = [];
           const look = () =>
-            stateOf(scene, Object.keys(links), (route) => isAlike(route) && (movesRoutes || !isVia(route)));
+            stateOf(scene, Object.keys(links), {
+              address: (address, link) => !hasLeft.includes(link) || !isIPv6(address),
+              route: (route) =>
+                isAlike(route) &&
+                (movesRoutes || !isVia(route)) &&
+                !(isIPv6(route) && hasLeft.some((link) => route.endsWith(` dev ${link}`))),
+            });
           const states: unknown[] = [];
           for (const [command, ifName, config] of steps) {
             const before = await look();
             const call = { ...callOf(scene, ifName, config), command };
             const answer = await answerOf(() => (isOurs ? ourAnswer(scene, call) : theirs(scene, call)));
+            if (command === 'DEL' && answer !== 'refused') hasLeft.push(ifName);
             const after = await look();
             // What theirs made before it refused, it leaves.
             if (isOurs && answer === 'refused') assert.deepEqual(after, before);
@@ -197,7 +206,10 @@ async function answerOf(ask: () => string | Promise<string>): Promise<unknown> {
 async function stateOf(
   scene: VrfScene,
   links: readonly string[],
-  isCompared: (route: string) => boolean,
+  isCompared: {
+    address(address: string, link: string): boolean;
+    route(route: string): boolean;
+  },
 ): Promise<unknown> {
   const vrfs = await scene.vrfs();
   const tables = [...new Set([MAIN, ...Object.values(vrfs).map(({ table }) => table)])];
@@ -205,9 +217,15 @@ async function stateOf(
   const addresses = await Promise.all(links.map((link) => scene.addresses(link)));
   return {
     vrfs,
-    addresses: addresses.map((each) => [...each].sort()),
-    routes: routes.map((each) => each.filter(isCompared)),
+    addresses: addresses.map((each, index) =>
+      each.filter((address) => isCompared.address(address, links[index] ?? '')).sort(),
+    ),
+    routes: routes.map((each) => each.filter(isCompared.route)),
   };
+}
+
+function isIPv6(text: string): boolean {
+  return text.includes(':');
 }
 
 function isVia(route: string): boolean {
