@@ -132,7 +132,7 @@ for (const { name, plugins, absent, movesRoutes, checks } of RELEASES) {
         for (const isOurs of [false, true]) {
           using scene = await VrfScene.create(links);
           for (const command of besides) scene.ip(...command.split(' '));
-          // An interface that leaves its VRF loses what it has of IPv6 with theirs, and keeps it with ours.
+          // An interface that leaves its VRF loses what it has of IPv6, and its routes by gateways, with theirs alone.
           const hasLeft: string[] = [];
           const look = () =>
             stateOf(scene, Object.keys(links), {
@@ -140,7 +140,7 @@ for (const { name, plugins, absent, movesRoutes, checks } of RELEASES) {
               route: (route) =>
                 isAlike(route) &&
                 (movesRoutes || !isVia(route)) &&
-                !(isIPv6(route) && hasLeft.some((link) => route.endsWith(` dev ${link}`))),
+                !((isIPv6(route) || isVia(route)) && hasLeft.some((link) => route.endsWith(` dev ${link}`))),
             });
           const states: unknown[] = [];
           for (const [command, ifName, config] of steps) {
