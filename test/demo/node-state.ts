@@ -16,7 +16,9 @@ export async function stateOfNode(): Promise<readonly string[]> {
     ...lines('ip', '-o', 'address').filter((line) => !line.includes('fe80:')),
     ...['-4', '-6']
       .flatMap((family) => lines('ip', family, 'route', 'show', 'table', 'all'))
-      .filter((line) => !/fe80|ff00|linkdown/.test(line)),
+      .filter((line) => !/fe80|ff00/.test(line))
+      // When the kernel finds that a bridge has no port any more is its own affair.
+      .map((line) => line.replace(' linkdown', '').trimEnd()),
     ...(await elements()),
     ...['/var/lib/cni/networks', '/var/lib/cni/results', '/run/heddle'].flatMap(files),
   ];
