@@ -168,6 +168,7 @@ void hd_register_aside(napi_env env, napi_value exports);
 void hd_register_digest(napi_env env, napi_value exports);
 void hd_register_files(napi_env env, napi_value exports);
 void hd_register_locks(napi_env env, napi_value exports);
+void hd_register_namespaces(napi_env env, napi_value exports);
 void hd_register_netns(napi_env env, napi_value exports);
 void hd_register_sockets(napi_env env, napi_value exports);
 void hd_register_transact(napi_env env, napi_value exports);

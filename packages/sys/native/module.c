@@ -33,6 +33,7 @@ NAPI_MODULE_INIT() {
   hd_register_digest(env, exports);
   hd_register_files(env, exports);
   hd_register_locks(env, exports);
+  hd_register_namespaces(env, exports);
   hd_register_netns(env, exports);
   hd_register_sockets(env, exports);
   hd_register_transact(env, exports);

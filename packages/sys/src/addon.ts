@@ -39,6 +39,7 @@ export interface Addon {
 
   runInNetns<T>(netns: number, run: () => T): T;
   createNetns(): number;
+  runInNamespace<T>(fd: number, kind: number, run: () => T): T;
   namespaceType(fd: number): number;
   identity(fd: number): readonly [device: bigint, inode: bigint];
 

@@ -23,11 +23,23 @@ export {
   bindPath,
   enterPrivateMounts,
   mountOverlay,
+  mountProc,
   mountSysfs,
   mountTmpfs,
   setReadOnly,
   unmount,
 } from './mount.ts';
+export {
+  createMounts,
+  currentMounts,
+  type MountsHandle,
+  openMounts,
+  openPids,
+  type PidsHandle,
+  runInMounts,
+  runInNewPids,
+  runInPids,
+} from './namespaces.ts';
 export {
   bindNetns,
   createNetns,

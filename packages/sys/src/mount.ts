@@ -52,6 +52,11 @@ export function mountSysfs(target: string): void {
   native().mountNew('sysfs', target, MS.RDONLY, '');
 }
 
+/** Mounts proc. It shows the processes of the calling thread's process namespace. */
+export function mountProc(target: string): void {
+  native().mountNew('proc', target, 0, '');
+}
+
 /** Makes a directory, or a file, appear at another path too. */
 export function bindPath(source: string, target: string): void {
   native().mount(source, target, MS.BIND);
