@@ -19,5 +19,16 @@ export {
   type Surroundings,
 } from './pool.ts';
 export { type ReleaseIdleOptions, releaseIdleBlocks, removeNode } from './reclaim.ts';
-export type { Affinity, AffinityState, HandleAddress, HandleRecord, IpamSettings } from './records.ts';
+export {
+  type Affinity,
+  type AffinityState,
+  affinityCodec,
+  blockCodec,
+  type HandleAddress,
+  type HandleRecord,
+  handleCodec,
+  type IpamSettings,
+  KEYS,
+  poolCodec,
+} from './records.ts';
 export { type Labels, parseSelector, type Selector } from './selector.ts';

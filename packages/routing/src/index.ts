@@ -1,0 +1,14 @@
+export { type Clock, systemClock } from './clock.ts';
+export type { JoinOptions, Membership, MembershipEvent, MembershipState } from './cluster/membership.ts';
+export { type MemberRecord, memberCodec, NODE_KEYS, type NodeRecord, nodeCodec } from './cluster/records.ts';
+export type { Router, RouterEvent, RouterOptions } from './router.ts';
+export { RoutingError, type RoutingErrorCode } from './routing-error.ts';
+export type {
+  DeviceStatus,
+  PathStatus,
+  PeerStatus,
+  PoolStatus,
+  RoutingProblem,
+  RoutingStatus,
+} from './status.ts';
+export type { Underlay, UnderlayAddress, UnderlayOptions } from './underlay/underlay.ts';
