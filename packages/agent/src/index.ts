@@ -4,6 +4,15 @@ export { AgentError, type AgentErrorCode } from './agent-error.ts';
 export { askMetrics, askStatus } from './ask.ts';
 export { type Door, handedDoor, ownDoor } from './door.ts';
 export type { AgentEvent, ServedCall } from './events.ts';
+export {
+  NODE_CONFIG,
+  type NodeConfig,
+  parseNodeConfig,
+  readNodeConfig,
+  type WrittenNodeConfig,
+} from './node/node-config.ts';
+export { NodeError, type NodeErrorCode } from './node/node-error.ts';
+export { openStore, type StoreConfig } from './node/open-store.ts';
 export { errorCode } from './observe/figures.ts';
 export { METRICS, type PoolUse } from './observe/metrics.ts';
 export { listenForMetrics, type MetricsListener, parseListenAddress } from './observe/metrics-listener.ts';

@@ -1,0 +1,18 @@
+import { HeddleError, type HeddleErrorOptions } from '@heddle/errors';
+
+/** What kept a node from being part of a cluster. */
+export type NodeErrorCode =
+  /** The node's configuration cannot be read, or is not valid. */
+  | 'NODE_CONFIG_INVALID'
+  /** The node's socket cannot be had. */
+  | 'NODE_SOCKET';
+
+/** A failure of the agent's part of a cluster. */
+export class NodeError extends HeddleError {
+  override readonly code: NodeErrorCode;
+
+  constructor(code: NodeErrorCode, message: string, options: HeddleErrorOptions = {}) {
+    super(message, options);
+    this.code = code;
+  }
+}

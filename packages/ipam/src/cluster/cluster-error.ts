@@ -1,0 +1,39 @@
+import { HeddleError, type HeddleErrorOptions } from '@heddle/errors';
+
+/** Why addresses of the cluster could not be asked for. Refusals of the node carry the codes of what refused there. */
+export type ClusterErrorCode =
+  /** Nobody gives addresses on this node now. */
+  | 'CLUSTER_NODE_ABSENT'
+  /** The node does not give addresses yet, or not at the moment. */
+  | 'CLUSTER_NODE_NOT_READY'
+  /** The caller lives in another network namespace than the node. */
+  | 'CLUSTER_ELSEWHERE'
+  /** A question or an answer that is none. */
+  | 'CLUSTER_PROTOCOL'
+  /** What is to be given back later could not be noted, or read. */
+  | 'CLUSTER_WAITING';
+
+/** Addresses of the cluster could not be asked for. */
+export class ClusterError extends HeddleError {
+  override readonly code: ClusterErrorCode;
+
+  constructor(code: ClusterErrorCode, message: string, options: HeddleErrorOptions = {}) {
+    super(message, options);
+    this.code = code;
+  }
+
+  /** Whether something caught is such a failure, with one of these codes. */
+  static is(error: unknown, ...codes: readonly ClusterErrorCode[]): error is ClusterError {
+    return error instanceof ClusterError && codes.includes(error.code);
+  }
+}
+
+/** What the node refused, in its own words and with its own code. */
+export class NodeRefusal extends HeddleError {
+  override readonly code: string;
+
+  constructor(code: string, message: string, options: HeddleErrorOptions = {}) {
+    super(message, options);
+    this.code = code;
+  }
+}
