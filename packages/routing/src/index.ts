@@ -1,5 +1,7 @@
 export { type Clock, systemClock } from './clock.ts';
+export { joinCluster } from './cluster/join.ts';
 export type { JoinOptions, Membership, MembershipEvent, MembershipState } from './cluster/membership.ts';
+export { listNodes, type NodeEntry, removeGoneNode } from './cluster/nodes.ts';
 export { type MemberRecord, memberCodec, NODE_KEYS, type NodeRecord, nodeCodec } from './cluster/records.ts';
 export type { Router, RouterEvent, RouterOptions } from './router.ts';
 export { RoutingError, type RoutingErrorCode } from './routing-error.ts';
@@ -11,4 +13,9 @@ export type {
   RoutingProblem,
   RoutingStatus,
 } from './status.ts';
-export type { Underlay, UnderlayAddress, UnderlayOptions } from './underlay/underlay.ts';
+export {
+  findUnderlay,
+  type Underlay,
+  type UnderlayAddress,
+  type UnderlayOptions,
+} from './underlay/underlay.ts';

@@ -60,14 +60,26 @@ const OUTAGES = 3;
 export interface Guard {
   readonly key: string;
   readonly broken: () => IpamError;
+  /** Whether it may hold again: whoever wrote the key meanwhile was the member itself. */
+  readonly isRenewed?: () => boolean;
 }
 
 /** What keeps a member that was taken for dead from going on. */
-export function presenceGuard({ presence, node }: Member, what: string): Guard | undefined {
+export function presenceGuard(member: Member, what: string): Guard | undefined {
+  const { presence, node } = member;
   if (presence === undefined) return undefined;
+  let { revision } = presence;
   const hint = 'its lease ran out or it was removed; let it join again';
   const message = `${what}: node ${node} is not a member of the cluster any more`;
-  return { key: presence.key, broken: () => new IpamError('IPAM_NODE_LOST', message, { hint }) };
+  return {
+    key: presence.key,
+    broken: () => new IpamError('IPAM_NODE_LOST', message, { hint }),
+    isRenewed: () => {
+      const before = revision;
+      revision = member.presence?.revision ?? 0;
+      return revision !== before;
+    },
+  };
 }
 
 /** Tries until nobody else changed the same things meanwhile. Work must be such that doing it again does no harm. */
@@ -84,7 +96,9 @@ export async function attempts<T>(
       return await work();
     } catch (error) {
       if (!StoreError.is(error)) throw error;
-      if (guard !== undefined && error.keys.includes(guard.key)) throw guard.broken();
+      if (guard !== undefined && error.keys.includes(guard.key) && guard.isRenewed?.() !== true) {
+        throw guard.broken();
+      }
       // Whether it happened is seen at the next attempt.
       const isUnknown = error.mayHaveHappened && ++outages < OUTAGES;
       if (error.code !== 'STORE_CONFLICT' && !isUnknown) throw error;

@@ -10,7 +10,7 @@ export interface JoinOptions {
   readonly store: Store;
   /** The node's own network namespace: where its underlay is. */
   readonly session: KernelSession;
-  /** No other node has it. */
+  /** No other node has it: letters, digits, dashes, dots, underscores, at most 253. */
   readonly name: string;
   /** The machine's id: the same machine takes its entry over after a crash, another one is refused. */
   readonly instance: string;
@@ -28,27 +28,27 @@ export interface JoinOptions {
 
 /** What happens to a node's membership, and to others' that it sees to. */
 export type MembershipEvent =
-  /** The store does not answer. */
+  /** The store does not answer, or not as it should. */
   | { readonly kind: 'away'; readonly reason: string }
   /** The store answers again, and the node's entry has been there all the time. */
   | { readonly kind: 'back' }
   /**
-   * The node's entry was gone, and is there again. When it was `removed` in between, others may have its pods'
+   * The node's entry was gone, and is there again. When the node was `removed` in between, others may have its pods'
    * addresses by now: take them anew.
    */
   | { readonly kind: 'rejoined'; readonly removed: boolean }
   /** Another machine has the name; it is tried again from time to time. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** Another node is gone, was taken everything from, or this could not be done. */
+  /** Another node is gone, or everything was taken from it. */
   | { readonly kind: 'gone' | 'removed'; readonly node: string }
+  /** Something about other nodes could not be done; it is tried again. */
   | { readonly kind: 'troubled'; readonly what: string; readonly reason: string };
 
 /** How a node's membership is. */
 export type MembershipState =
   | { readonly kind: 'joined' }
-  /** The store does not answer since then, milliseconds since the epoch. */
-  | { readonly kind: 'away'; readonly since: number; readonly reason: string }
-  | { readonly kind: 'refused'; readonly since: number; readonly reason: string }
+  /** The store does not answer, or another machine has the name; since then, in milliseconds since the epoch. */
+  | { readonly kind: 'away' | 'refused'; readonly since: number; readonly reason: string }
   | { readonly kind: 'left' };
 
 /** A node's place in the cluster. Its disposal ends what keeps it alive, but leaves its entry to its lease. */
@@ -58,8 +58,18 @@ export interface Membership extends AsyncDisposable {
   readonly member: Member;
   /** What the others are told. */
   readonly record: NodeRecord;
-  readonly underlay: Underlay;
   readonly state: MembershipState;
-  /** Leaves for good: the entry goes, and with it the promise to come back. */
+  /** What chose the underlay. */
+  readonly underlayOptions: UnderlayOptions;
+  /** As it was last looked at. */
+  readonly underlay: Underlay;
+  /** Tells the others something else, now or as soon as the store answers. */
+  announce(news: { readonly underlay?: Underlay; readonly tunnel?: NodeRecord['tunnel'] }): void;
+  /**
+   * Leaves for good: the node's entry goes, and all its addresses are given back. Pods that still have them must be
+   * gone, or will be.
+   *
+   * @throws {StoreError} as the store does; it can be called again
+   */
   leave(): Promise<void>;
 }
