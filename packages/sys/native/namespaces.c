@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 struct place {
@@ -72,7 +73,10 @@ static napi_value run_in_namespace(napi_env env, napi_callback_info info) {
   return result;
 }
 
+/* reap(process): 0 while it runs. */
+HD_SYSTEM_CALL(reap, "waitpid", NULL, int process = hd_int(&call, 0), waitpid(process, NULL, WNOHANG))
+
 void hd_register_namespaces(napi_env env, napi_value exports) {
-  static const struct hd_export list[] = {{"runInNamespace", run_in_namespace}};
+  static const struct hd_export list[] = {{"runInNamespace", run_in_namespace}, {"reap", reap}};
   hd_define(env, exports, list, sizeof list / sizeof *list);
 }

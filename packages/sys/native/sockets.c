@@ -202,16 +202,27 @@ static napi_value sys_getsockopt(napi_env env, napi_callback_info info) {
   return hd_copy(env, value, size < sizeof value ? size : sizeof value);
 }
 
-static napi_value sys_getsockname(napi_env env, napi_callback_info info) {
+static napi_value end_of(napi_env env, napi_callback_info info, const char *name,
+                         int (*ask)(int, struct sockaddr *, socklen_t *)) {
   struct hd_call call = hd_begin(env, info);
   int fd = hd_int(&call, 0);
   if (call.failed) return NULL;
   struct sockaddr_storage address;
   socklen_t size = sizeof address;
-  if (getsockname(fd, (struct sockaddr *)&address, &size) < 0) {
-    return hd_fail(&call, errno, "getsockname", NULL);
-  }
+  if (ask(fd, (struct sockaddr *)&address, &size) < 0) return hd_fail(&call, errno, name, NULL);
   return hd_copy(env, &address, size < sizeof address ? size : sizeof address);
+}
+
+static int ask_own(int fd, struct sockaddr *address, socklen_t *size) { return getsockname(fd, address, size); }
+
+static int ask_peer(int fd, struct sockaddr *address, socklen_t *size) { return getpeername(fd, address, size); }
+
+static napi_value sys_getsockname(napi_env env, napi_callback_info info) {
+  return end_of(env, info, "getsockname", ask_own);
+}
+
+static napi_value sys_getpeername(napi_env env, napi_callback_info info) {
+  return end_of(env, info, "getpeername", ask_peer);
 }
 
 /*
@@ -271,6 +282,7 @@ void hd_register_sockets(napi_env env, napi_value exports) {
       {"accept", sys_accept},         {"send", sys_send},
       {"recv", sys_recv},             {"setsockopt", sys_setsockopt},
       {"getsockopt", sys_getsockopt}, {"getsockname", sys_getsockname},
+      {"getpeername", sys_getpeername},
       {"ioctl", sys_ioctl},           {"ethtool", ethtool},
       {"ioctlValue", ioctl_value},    {"attachFilter", attach_filter},
       {"sendDescriptors", send_descriptors}, {"recvDescriptors", recv_descriptors},

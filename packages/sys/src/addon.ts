@@ -39,6 +39,7 @@ export interface Addon {
 
   runInNetns<T>(netns: number, run: () => T): T;
   createNetns(): number;
+  reap(process: number): number;
   runInNamespace<T>(fd: number, kind: number, run: () => T): T;
   namespaceType(fd: number): number;
   identity(fd: number): readonly [device: bigint, inode: bigint];
@@ -58,6 +59,7 @@ export interface Addon {
   setsockopt(fd: number, level: number, name: number, value: Uint8Array): void;
   getsockopt(fd: number, level: number, name: number, room: number): Uint8Array;
   getsockname(fd: number): Uint8Array;
+  getpeername(fd: number): Uint8Array;
   ioctl(fd: number, request: number, argument: Uint8Array): Uint8Array;
   ioctlValue(fd: number, request: number, value: number): number;
   attachFilter(fd: number, program: Uint8Array): void;

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { mountTmpfs } from './mount.ts';
-import { createMounts, openPids, runInMounts, runInNewPids, runInPids } from './namespaces.ts';
+import { createMounts, openPids, reap, runInMounts, runInNewPids, runInPids } from './namespaces.ts';
 import { SysError } from './sys-error.ts';
 import { scratchDirectory } from './testing/scratch.ts';
 
@@ -57,6 +57,11 @@ test('the first process of a process namespace takes all others with it when it 
   const ended = once(second, 'exit');
   first.kill('SIGKILL');
   assert.deepEqual(await ended, [null, 'SIGKILL']);
+  assert.throws(
+    () => reap(process.ppid),
+    (error) => SysError.is(error, 'ECHILD'),
+  );
+  assert.equal(reap(outside.pid ?? 0), false);
   outside.stdin?.end();
   assert.deepEqual(await once(outside, 'exit'), [0, null]);
 });

@@ -81,6 +81,17 @@ export function runInNewPids<T>(inside: () => T): T {
   return run(undefined, CLONE.NEWPID, inside);
 }
 
+/**
+ * Collects a child that has ended, which process 1 of a namespace has to do for those that others have left behind.
+ *
+ * @param process not one that Node.js has started: it collects those itself
+ * @returns whether it had ended
+ * @throws SysError ECHILD when it is no child of this process
+ */
+export function reap(process: number): boolean {
+  return native().reap(process) === process;
+}
+
 /** linux/sched.h */
 const CLONE = { NEWNS: 0x00020000, NEWPID: 0x20000000 } as const;
 const EINVAL = 22;

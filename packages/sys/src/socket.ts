@@ -146,6 +146,11 @@ export function getsockname(fd: Fd): Uint8Array {
   return native().getsockname(fd.number);
 }
 
+/** The other end of a connected socket, as `struct sockaddr`. @throws SysError ENOTCONN when it has none */
+export function getpeername(fd: Fd): Uint8Array {
+  return native().getpeername(fd.number);
+}
+
 /** Who is at the other end of a connected Unix socket. */
 export function peerCredentials(fd: Fd): PeerCredentials {
   const [pid = 0, uid = 0, gid = 0] = ints(native().getsockopt(fd.number, SOL.SOCKET, SO.PEERCRED, ROOM));

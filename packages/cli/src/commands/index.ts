@@ -13,6 +13,7 @@ import { explainCommand } from './explain.ts';
 import { gcCommand } from './gc.ts';
 import { helpCommand } from './help.ts';
 import { installCommand } from './install.ts';
+import { labCommand } from './lab.ts';
 import { lockCommand } from './lock.ts';
 import { lsCommand } from './ls.ts';
 import { runCommand } from './run.ts';
@@ -44,5 +45,6 @@ export const COMMANDS: readonly HeddleCommand[] = [
   dhcpCommand,
   conformanceCommand,
   benchCommand,
+  labCommand,
   helpCommand,
 ];

@@ -25,11 +25,21 @@ const FROM_TERMINAL: readonly NodeJS.Signals[] = ['SIGINT', 'SIGQUIT'];
  * @throws {CommandError} with exit code 127 or 126 when it cannot be started
  */
 export async function runInside(
-  { env, signals, isInteractive }: Pick<Surroundings, 'env' | 'signals' | 'isInteractive'>,
+  cli: Pick<Surroundings, 'env' | 'signals' | 'isInteractive'>,
   netns: NetnsHandle,
   [program, ...args]: readonly [string, ...string[]],
 ): Promise<number> {
-  const child = runInNetns(netns, () => spawn(program, args, { stdio: 'inherit', env }));
+  const start = () => spawn(program, args, { stdio: 'inherit', env: cli.env });
+  return await waitFor(cli, program, async () => runInNetns(netns, start));
+}
+
+/** The same for a command that is started elsewhere. */
+export async function waitFor(
+  { signals, isInteractive }: Pick<Surroundings, 'signals' | 'isInteractive'>,
+  program: string,
+  start: () => Promise<ChildProcess>,
+): Promise<number> {
+  const child = await start();
   using _signals = signals.listen(FORWARDED, (signal) => {
     if (!(isInteractive && FROM_TERMINAL.includes(signal))) child.kill(signal);
   });

@@ -1,0 +1,12 @@
+export type { Outcome } from './host/host.ts';
+export { RunningLab, type StartOptions } from './keeper/client.ts';
+export { type KeeperOptions, keepLab } from './keeper/keeper.ts';
+export { LAB_DIRECTORY } from './keeper/places.ts';
+export type { FromTo, LabStatus, RequestName, Requests, Whereabouts } from './keeper/protocol.ts';
+export { LabError, type LabErrorCode } from './lab-error.ts';
+export type { TransferOutcome } from './probe/exchange.ts';
+export { isComplete, type Matrix, type MatrixOptions, type Reach, WAYS, type Way } from './probe/matrix.ts';
+export { matrixText } from './probe/matrix-text.ts';
+export type { PingOptions, PingOutcome } from './probe/ping.ts';
+export { type FamilyChoice, type LabSpec, specOf, TOPOLOGIES, type Topology } from './spec.ts';
+export type { Weather } from './underlay/netem.ts';
