@@ -1,3 +1,4 @@
+export { type ClusterRanges, removeClusterNat, syncClusterNat } from './cluster-nat.ts';
 export { parseConditions } from './conditions.ts';
 export { DBusError } from './dbus/dbus-error.ts';
 export {
@@ -25,10 +26,12 @@ export {
   BASE_CHAINS,
   LINK_GROUPS,
   PACKET_MARKS,
+  ROUTE_METRIC,
   ROUTE_PROTOCOL,
   ROUTING_TABLES,
   RUNTIME_PATHS,
   TABLES,
+  UDP_PORTS,
   VNIS,
 } from './numbers.ts';
 export type { OwnedElement } from './owned-elements.ts';

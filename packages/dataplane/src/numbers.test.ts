@@ -5,10 +5,12 @@ import {
   BASE_CHAINS,
   LINK_GROUPS,
   PACKET_MARKS,
+  ROUTE_METRIC,
   ROUTE_PROTOCOL,
   ROUTING_TABLES,
   RUNTIME_PATHS,
   TABLES,
+  UDP_PORTS,
   VNIS,
 } from './numbers.ts';
 
@@ -53,8 +55,10 @@ test('the page has the packet marks, single bits that do not overlap', () => {
 
 test('the page has the other numbers', () => {
   assert.deepEqual(section('Route protocol'), [['protocol', String(ROUTE_PROTOCOL)]]);
+  assert.deepEqual(section('Route metric'), [['metric', String(ROUTE_METRIC)]]);
   assert.deepEqual(section('Routing tables'), numbered(ROUTING_TABLES));
   assert.deepEqual(section('Link groups'), numbered(LINK_GROUPS));
   assert.deepEqual(section('VNIs'), numbered(VNIS));
+  assert.deepEqual(section('UDP ports'), numbered(UDP_PORTS));
   assert.deepEqual(section('Runtime paths'), numbered(RUNTIME_PATHS));
 });

@@ -28,6 +28,8 @@ export const BASE_CHAINS = {
   forward: { type: 'filter', hook: 'forward', priority: 0 },
   /** What leaves gets its source (NF_IP_PRI_NAT_SRC). */
   postrouting: { type: 'nat', hook: 'postrouting', priority: 100 },
+  /** What pods send out of the cluster, after all that portmap and single plugins want (NF_IP_PRI_NAT_SRC + 10). */
+  clusterPostrouting: { type: 'nat', hook: 'postrouting', priority: 110 },
   /** In the bridge's table, before all else (NF_BR_PRI_NAT_DST_BRIDGED). */
   bridgePrerouting: { type: 'filter', hook: 'prerouting', priority: -300 },
   /** In the doctor's table, before all else (NF_IP_PRI_RAW_BEFORE_DEFRAG): marks its probes as traced. */
@@ -46,6 +48,9 @@ export const PACKET_MARKS = {
 
 /** The origin of routes, rules, neighbours and addresses of ours: one byte, `proto` in the output of `ip`. */
 export const ROUTE_PROTOCOL = 72;
+
+/** The metric of the cluster's routes: with the protocol it tells them from routes to pods of this node. */
+export const ROUTE_METRIC = 72;
 
 /** Where plugins that need a routing table of their own begin to look for a free one, as the reference does. */
 export const ROUTING_TABLES = {
@@ -67,6 +72,12 @@ export const LINK_GROUPS = {
 export const VNIS = {
   /** The network between the nodes of a cluster. */
   cluster: 72,
+} as const;
+
+/** UDP ports of overlays; IANA's. */
+export const UDP_PORTS = {
+  vxlan: 4789,
+  geneve: 6081,
 } as const;
 
 /** What lives until the next boot. */

@@ -31,6 +31,7 @@ export type { Neighbour, NeighbourKey, NeighbourSpec } from './neighbour/neighbo
 export { type NeighbourFilter, Neighbours } from './neighbour/neighbours.ts';
 export * from './nft/index.ts';
 export type { RouteMetrics } from './route/codec.ts';
+export type { RouteEncap } from './route/encap.ts';
 export type { Nexthop, Route, RouteSpec, RouteType } from './route/route.ts';
 export { type LookupOptions, type RouteFilter, Routes } from './route/routes.ts';
 export type { Range, Rule, RuleAction, RuleSpec } from './rule/rule.ts';

@@ -1,8 +1,16 @@
 import type { KernelSession } from '@heddle/netlink';
 import type { Store } from '@heddle/store';
-import type { Clock } from './clock.ts';
+import { Calculator, type Delta } from './calculate/calculator.ts';
+import { podMtu } from './calculate/overlays.ts';
+import { type Clock, systemClock } from './clock.ts';
 import type { Membership } from './cluster/membership.ts';
+import { takeTunnelAddresses } from './cluster/tunnel.ts';
+import { Feed } from './feed.ts';
+import { KINDS, type Kind, Reconciler } from './kernel/reconciler.ts';
+import { watchKernel } from './kernel/watch.ts';
 import type { RoutingProblem, RoutingStatus } from './status.ts';
+import { statusOf } from './status-of.ts';
+import { findUnderlay, sameUnderlay } from './underlay/underlay.ts';
 
 /** What a router works with. */
 export interface RouterOptions {
@@ -20,8 +28,8 @@ export interface RouterOptions {
 
 /** What a router tells of. */
 export type RouterEvent =
-  /** The kernel was made as it should be: how many messages it took. */
-  | { readonly kind: 'applied'; readonly changes: number; readonly repaired: boolean }
+  /** The kernel was made as it should be: how many changes it took. */
+  | { readonly kind: 'applied'; readonly changes: number; readonly why: 'news' | 'drift' | 'resync' }
   | { readonly kind: 'problem'; readonly problem: RoutingProblem }
   | { readonly kind: 'solved'; readonly subject: string };
 
@@ -32,4 +40,287 @@ export interface Router extends AsyncDisposable {
   resync(): Promise<void>;
   /** The MTU for a pod with addresses from these pools, in bytes; the underlay's for none. */
   podMtu(...pools: readonly string[]): number;
+}
+
+/**
+ * Starts to keep the node's routes. Nothing in the kernel is touched before all of the store has been read once; a
+ * store that is away later leaves everything as it is.
+ *
+ * @example
+ * await using router = await startRouter({ membership, store, session });
+ * router.status().problems; // [] when all is as desired
+ */
+export async function startRouter(options: RouterOptions): Promise<Router> {
+  const router = new NodeRouter(options);
+  router.start();
+  return router;
+}
+
+const RESYNC = 60;
+const HOLD = 15;
+/** How often parameters are looked at, of which the kernel does not tell; milliseconds. */
+const SYSCTL_PERIOD = 2_000;
+/** The least time between two repairs, so that a fight with somebody else does not take all of the machine. */
+const REPAIR_PAUSE = 200;
+const TUNNEL_RETRY = 5_000;
+
+class NodeRouter implements Router {
+  readonly #options: RouterOptions;
+  readonly #clock: Clock;
+  readonly #ending = new AbortController();
+  readonly #calculator: Calculator;
+  readonly #reconciler: Reconciler;
+  readonly #feed: Feed;
+  readonly #lastChange = new Map<string, number>();
+  readonly #drift = new Set<Kind>();
+  readonly #told = new Map<string, RoutingProblem>();
+  readonly #faults = new Map<string, RoutingProblem>();
+  #mayHaveMoved = false;
+  #tunnelAt = 0;
+  #resyncAt = 0;
+  #sysctlAt = 0;
+  #repairAt = 0;
+  #holdUntil: number | undefined;
+  #lastResync: number | undefined;
+  #isWoken = false;
+  #stopWaiting: () => void = () => {};
+  #waiting: { readonly resolve: () => void }[] = [];
+  #work: Promise<unknown> = Promise.resolve();
+
+  constructor(options: RouterOptions) {
+    const { membership, session, store, holdSeconds = HOLD, clock = systemClock } = options;
+    this.#options = options;
+    this.#clock = clock;
+    this.#calculator = new Calculator({ record: membership.record, underlay: membership.underlay });
+    this.#reconciler = new Reconciler(session, clock);
+    this.#feed = new Feed({
+      ...{
+        store,
+        clock,
+        calculator: this.#calculator,
+        signal: this.#ending.signal,
+        hold: holdSeconds * 1000,
+      },
+      onNews: () => this.#wake(),
+      onPools: () => {
+        this.#tunnelAt = 0;
+      },
+    });
+  }
+
+  start(): void {
+    const { session } = this.#options;
+    const watching = watchKernel({
+      ...{ session, reconciler: this.#reconciler, underlay: () => this.#calculator.own.underlay },
+      onDrift: (kinds) => {
+        for (const kind of kinds) this.#drift.add(kind);
+        this.#wake();
+      },
+      onUnderlay: () => {
+        this.#mayHaveMoved = true;
+        this.#wake();
+      },
+    });
+    this.#work = Promise.all([this.#followStore(), this.#run(), this.#keepTunnel()]).finally(() =>
+      watching[Symbol.dispose](),
+    );
+  }
+
+  status(): RoutingStatus {
+    return statusOf({
+      ...{ calculator: this.#calculator, feed: this.#feed, lastChange: this.#lastChange },
+      problems: [...this.#faults.values(), ...this.#reconciler.failures.list()],
+      ...(this.#lastResync !== undefined && { lastResync: this.#lastResync }),
+    });
+  }
+
+  resync(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.push({ resolve });
+    this.#resyncAt = 0;
+    this.#wake();
+    return promise;
+  }
+
+  podMtu(...pools: readonly string[]): number {
+    const { record } = this.#calculator.own;
+    const known = pools.map((name) => this.#calculator.pools.get(name)).filter((pool) => pool !== undefined);
+    return Math.min(record.mtu, ...known.map((pool) => podMtu(record, pool)));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending.abort(new Error('the router has ended'));
+    await this.#work;
+    for (const { resolve } of this.#waiting) resolve();
+  }
+
+  async #followStore(): Promise<void> {
+    const { signal } = this.#ending;
+    while (!signal.aborted) {
+      try {
+        await this.#feed.run();
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#fault('store', reasonOf(error));
+        await this.#clock.pause(TUNNEL_RETRY, signal).catch(() => {});
+      }
+    }
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#ending.signal.aborted) {
+      await this.#pause();
+      if (this.#ending.signal.aborted) return;
+      try {
+        await this.#step();
+      } catch (error) {
+        this.#fault('kernel', reasonOf(error));
+        this.#repairAt = this.#clock.monotonic() + TUNNEL_RETRY;
+        for (const kind of KINDS) this.#drift.add(kind);
+      }
+      this.#tellProblems();
+    }
+  }
+
+  async #step(): Promise<void> {
+    if (this.#mayHaveMoved) await this.#lookAtUnderlay();
+    if (!this.#feed.isComplete) return;
+    const now = this.#clock.monotonic();
+    this.#holdUntil ??= now + (this.#options.holdSeconds ?? HOLD) * 1000;
+    this.#feed.release();
+    const delta = this.#calculator.delta();
+    for (const name of delta.nodes) this.#noteChange(name);
+    if (now >= this.#resyncAt || this.#reconciler.failures.nextRetry <= now) {
+      return this.#compare(delta, KINDS, 'resync');
+    }
+    if (this.#drift.size > 0 && now >= this.#repairAt) return this.#compare(delta, [...this.#drift], 'drift');
+    if (delta.put.length + delta.drop.length > 0)
+      this.#tellApplied(await this.#reconciler.apply(delta), 'news');
+    if (now >= this.#sysctlAt) {
+      this.#sysctlAt = now + SYSCTL_PERIOD;
+      this.#tellApplied(await this.#reconciler.resync(['sysctl']), 'drift');
+    }
+  }
+
+  async #compare(delta: Delta, kinds: readonly Kind[], why: 'drift' | 'resync'): Promise<void> {
+    // Taken before anything is sent: what others do meanwhile is looked at again.
+    this.#drift.clear();
+    const waiting = this.#waiting.splice(0);
+    const { resyncSeconds = RESYNC } = this.#options;
+    const now = this.#clock.monotonic();
+    if (why === 'resync') this.#resyncAt = now + resyncSeconds * 1000;
+    this.#repairAt = now + REPAIR_PAUSE;
+    const isHolding = this.#isHolding;
+    if (isHolding) this.#resyncAt = Math.min(this.#resyncAt, this.#holdUntil ?? 0);
+    this.#reconciler.note(delta);
+    try {
+      this.#tellApplied(await this.#reconciler.resync(kinds, isHolding), why);
+      this.#faults.delete('kernel');
+      if (why === 'resync') this.#lastResync = this.#clock.now();
+    } finally {
+      for (const { resolve } of waiting) resolve();
+    }
+  }
+
+  /** Right after the start, those that are missing may only not have come back yet. */
+  get #isHolding(): boolean {
+    return this.#feed.hasMissing && this.#clock.monotonic() < (this.#holdUntil ?? 0);
+  }
+
+  async #lookAtUnderlay(): Promise<void> {
+    const { membership, session } = this.#options;
+    this.#mayHaveMoved = false;
+    try {
+      const { underlay } = this.#calculator.own;
+      const found = await findUnderlay(session, membership.underlayOptions, underlay);
+      this.#faults.delete('underlay');
+      if (sameUnderlay(found, underlay)) return;
+      membership.announce({ underlay: found });
+      this.#calculator.setOwn({ record: membership.record, underlay: found });
+    } catch (error) {
+      this.#fault('underlay', reasonOf(error));
+    }
+  }
+
+  /** Keeps the tunnel addresses that the pools ask for, in the store's own time. */
+  async #keepTunnel(): Promise<void> {
+    const { signal } = this.#ending;
+    const { membership, resyncSeconds = RESYNC } = this.#options;
+    while (!signal.aborted) {
+      await this.#clock.pause(100, signal).catch(() => {});
+      if (signal.aborted || !this.#feed.isComplete || this.#clock.monotonic() < this.#tunnelAt) continue;
+      this.#tunnelAt = this.#clock.monotonic() + resyncSeconds * 1000;
+      try {
+        const addresses = await takeTunnelAddresses(membership.member, this.#calculator.pools.values());
+        this.#faults.delete('tunnel addresses');
+        const { tunnel } = membership.record;
+        if (String(addresses) === String(tunnel.addresses)) continue;
+        membership.announce({ tunnel: { ...tunnel, addresses } });
+        this.#calculator.setOwn({ ...this.#calculator.own, record: membership.record });
+        this.#wake();
+      } catch (error) {
+        this.#fault('tunnel addresses', reasonOf(error));
+        this.#tunnelAt = this.#clock.monotonic() + TUNNEL_RETRY;
+      }
+    }
+  }
+
+  #noteChange(name: string): void {
+    if (this.#calculator.nodes.has(name)) this.#lastChange.set(name, this.#clock.now());
+    else this.#lastChange.delete(name);
+  }
+
+  #fault(subject: string, reason: string): void {
+    const since = this.#faults.get(subject)?.since ?? this.#clock.now();
+    const attempts = (this.#faults.get(subject)?.attempts ?? 0) + 1;
+    this.#faults.set(subject, { subject, reason, since, attempts });
+    this.#tellProblems();
+  }
+
+  #tellApplied(changes: number, why: 'news' | 'drift' | 'resync'): void {
+    if (changes > 0) this.#options.onEvent?.({ kind: 'applied', changes, why });
+  }
+
+  #tellProblems(): void {
+    const { onEvent } = this.#options;
+    if (onEvent === undefined) return;
+    const now = new Map(
+      [...this.#faults.values(), ...this.#reconciler.failures.list()].map((problem) => [
+        problem.subject,
+        problem,
+      ]),
+    );
+    for (const [subject, problem] of now) {
+      if (this.#told.get(subject)?.reason !== problem.reason) onEvent({ kind: 'problem', problem });
+    }
+    for (const subject of this.#told.keys()) if (!now.has(subject)) onEvent({ kind: 'solved', subject });
+    this.#told.clear();
+    for (const [subject, problem] of now) this.#told.set(subject, problem);
+  }
+
+  /** Waits until there is something to do. */
+  async #pause(): Promise<void> {
+    const now = this.#clock.monotonic();
+    const due = Math.min(
+      ...[this.#resyncAt, this.#sysctlAt, this.#reconciler.failures.nextRetry, this.#feed.nextRelease],
+      this.#drift.size > 0 ? this.#repairAt : Number.POSITIVE_INFINITY,
+    );
+    const wait = this.#feed.isComplete ? Math.max(due - now, 0) : RESYNC * 1000;
+    if (!this.#isWoken && wait > 0) {
+      const early = new AbortController();
+      this.#stopWaiting = () => early.abort();
+      const signal = AbortSignal.any([early.signal, this.#ending.signal]);
+      await this.#clock.pause(Math.ceil(wait), signal).catch(() => {});
+    }
+    this.#isWoken = false;
+  }
+
+  #wake(): void {
+    this.#isWoken = true;
+    this.#stopWaiting();
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

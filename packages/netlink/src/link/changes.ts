@@ -8,6 +8,7 @@ import { type LinkRequest, type linkInfo, linkMessage } from './codec.ts';
 import { IFF } from './fields.ts';
 import type { bridge } from './kinds/bridge.ts';
 import { type GeneveSpec, geneveAttributes } from './kinds/geneve.ts';
+import type { ipip } from './kinds/ipip.ts';
 import type { ipvlan } from './kinds/ipvlan.ts';
 import type { macvlan } from './kinds/macvlan.ts';
 import type { vlan } from './kinds/vlan.ts';
@@ -58,6 +59,7 @@ export type LinkDataSpec =
   | ({ readonly kind: 'ipvlan' } & Options<typeof ipvlan>)
   | ({ readonly kind: 'vxlan' } & VxlanSpec)
   | ({ readonly kind: 'geneve' } & GeneveSpec)
+  | ({ readonly kind: 'ipip' } & Options<typeof ipip>)
   | ({ readonly kind: 'vrf' } & Options<typeof vrf>);
 
 type Options<C> = Omit<Input<C>, 'unknown'>;

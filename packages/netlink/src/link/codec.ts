@@ -4,6 +4,7 @@ import { brport } from '../bridge/port-codec.ts';
 import { ifinfomsg, linkFields } from './fields.ts';
 import { bridge } from './kinds/bridge.ts';
 import { geneve } from './kinds/geneve.ts';
+import { ipip } from './kinds/ipip.ts';
 import { ipvlan } from './kinds/ipvlan.ts';
 import { macvlan } from './kinds/macvlan.ts';
 import { tun } from './kinds/tun.ts';
@@ -18,6 +19,7 @@ export const linkInfo = attrs('IFLA_INFO', {
   data: choice(2, 'kind', {
     bridge,
     geneve,
+    ipip,
     ipvlan,
     macvlan,
     macvtap: macvlan,

@@ -6,6 +6,7 @@ import type { LinkMessage, linkInfo } from './codec.ts';
 import { IFF } from './fields.ts';
 import type { BridgeData } from './kinds/bridge.ts';
 import { type GeneveData, geneveData } from './kinds/geneve.ts';
+import { type IpipData, ipipData } from './kinds/ipip.ts';
 import type { IpvlanData } from './kinds/ipvlan.ts';
 import type { MacvlanData } from './kinds/macvlan.ts';
 import type { TunData } from './kinds/tun.ts';
@@ -70,6 +71,7 @@ export type LinkData =
   | ({ readonly kind: 'ipvlan' } & IpvlanData)
   | ({ readonly kind: 'vxlan' } & VxlanData)
   | ({ readonly kind: 'geneve' } & GeneveData)
+  | ({ readonly kind: 'ipip' } & IpipData)
   | ({ readonly kind: 'vrf' } & VrfData)
   | ({ readonly kind: 'tun' } & TunData);
 
@@ -114,6 +116,7 @@ function dataOf({ data }: Value<typeof linkInfo>): LinkData | undefined {
   if (data.ipvlan) return { kind: 'ipvlan', ...known(data.ipvlan) };
   if (data.vxlan) return { kind: 'vxlan', ...vxlanData(known(data.vxlan)) };
   if (data.geneve) return { kind: 'geneve', ...geneveData(known(data.geneve)) };
+  if (data.ipip) return { kind: 'ipip', ...ipipData(known(data.ipip)) };
   if (data.vrf) return { kind: 'vrf', ...known(data.vrf) };
   if (data.tun) return { kind: 'tun', ...known(data.tun) };
   return undefined;

@@ -5,6 +5,7 @@ import { afOf } from '../core/family.ts';
 import { NLM_F } from '../core/header.ts';
 import { RTM } from '../core/rtm.ts';
 import { type NexthopMessage, RT_SCOPE, RT_TABLE, RTNH_F, RTPROT, routeMessage } from './codec.ts';
+import { encapAttributes } from './encap.ts';
 import type { RouteSpec } from './route.ts';
 
 /** The request that makes a route. */
@@ -67,6 +68,7 @@ async function bodyOf(
       priority: spec.metric,
       prefsrc: spec.source,
       metrics: spec.metrics,
+      ...(spec.encap && encapAttributes(spec.encap)),
       multipath: spec.nexthops && (await Promise.all(spec.nexthops.map((hop) => nexthop(hop, indexOf)))),
       table: table < 256 ? undefined : table,
     },

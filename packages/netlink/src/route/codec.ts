@@ -21,6 +21,7 @@ import {
   WireError,
 } from '@heddle/wire';
 import { afOf } from '../core/family.ts';
+import { encapFields } from './encap.ts';
 
 /** RTN_*: what a route does with a packet. */
 const routeType = oneOf(u8, {
@@ -155,6 +156,7 @@ export const routeMessage = headed(
     table: attr(15, u32),
     mark: attr(16, u32),
     preference: attr(20, u8),
+    ...encapFields,
     expires: attr(23, u32),
     uid: attr(25, u32),
     ttlPropagate: attr(26, bool(u8)),

@@ -4,6 +4,7 @@ import type { LinkRef } from '../core/change.ts';
 import { type Family, familyOf } from '../core/family.ts';
 import { prefixOf } from '../core/prefix-of.ts';
 import { type NexthopMessage, type RouteMessage, type RouteMetrics, RTNH_F } from './codec.ts';
+import { encapOf, type RouteEncap } from './encap.ts';
 
 /** What a route does with a packet, RTN_*. */
 export type RouteType =
@@ -46,6 +47,8 @@ export interface Route {
   /** Whether the gateway is taken to be on the link, whatever the addresses say. */
   readonly onlink: boolean;
   readonly metrics?: RouteMetrics;
+  /** What its packets travel in, on a link that leaves that to routes. */
+  readonly encap?: RouteEncap;
   /** Several ways, where there is more than one; then `gateway` and `link` are absent. */
   readonly nexthops?: readonly Nexthop[];
 }
@@ -80,6 +83,8 @@ export interface RouteSpec {
   readonly type?: RouteType | undefined;
   readonly onlink?: boolean | undefined;
   readonly metrics?: RouteMetrics | undefined;
+  /** What its packets travel in, on a link that leaves that to routes. */
+  readonly encap?: RouteEncap | undefined;
   readonly nexthops?: readonly (Omit<Nexthop, 'link' | 'weight'> & {
     readonly link?: LinkRef | undefined;
     /** 1 when left out. */
@@ -92,6 +97,7 @@ export function routeOf(message: RouteMessage): Route | undefined {
   const family = familyOf(message.family);
   if (family === undefined) return undefined;
   const { attributes: a, flags } = message;
+  const encap = encapOf(a);
   const zero = family === 4 ? Addr.ZERO4 : Addr.ZERO6;
   return {
     family,
@@ -109,6 +115,7 @@ export function routeOf(message: RouteMessage): Route | undefined {
     flags,
     onlink: (flags & RTNH_F.ONLINK) !== 0,
     ...(a.metrics && { metrics: a.metrics }),
+    ...(encap && { encap }),
     ...(a.multipath && { nexthops: a.multipath.map(nexthopOf) }),
   };
 }

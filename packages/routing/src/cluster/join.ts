@@ -1,5 +1,5 @@
 /** Joining: a lease, an entry bound to it, and what keeps both. */
-import { handleCodec, KEYS, type Member, removeNode } from '@heddle/ipam/blocks';
+import { type Member, removeNode } from '@heddle/ipam/blocks';
 import { type Entry, type Lease, type Revision, StoreError } from '@heddle/store';
 import { type Clock, systemClock } from '../clock.ts';
 import { RoutingError } from '../routing-error.ts';
@@ -7,7 +7,7 @@ import { findUnderlay, type Underlay } from '../underlay/underlay.ts';
 import type { JoinOptions, Membership, MembershipState } from './membership.ts';
 import { memberCodec, NODE_KEYS, type NodeRecord, nodeCodec } from './records.ts';
 import { Sweeper } from './sweeper.ts';
-import { tunnelHandle, tunnelMac } from './tunnel.ts';
+import { readTunnelAddresses, tunnelMac } from './tunnel.ts';
 
 /**
  * Makes the node a member of the cluster and keeps it one, through outages of the store too.
@@ -27,12 +27,10 @@ export async function joinCluster(options: JoinOptions): Promise<Membership> {
   }
   const clock = options.clock ?? systemClock;
   const underlay = await findUnderlay(session, choice);
-  const handle = await store.get(KEYS.handle(name, tunnelHandle(name)));
-  const addresses = handle === undefined ? [] : handleCodec.decode(handle).addresses.map(({ addr }) => addr);
   const record: NodeRecord = {
     ...{ name, instance, labels, version, since: clock.now(), mtu: underlay.mtu },
     underlay: underlay.addresses.map(({ prefix }) => prefix),
-    tunnel: { mac: tunnelMac(name), addresses },
+    tunnel: { mac: tunnelMac(name), addresses: await readTunnelAddresses(store, name) },
   };
   const membership = new NodeMembership(options, clock, record, underlay);
   await membership.enter();

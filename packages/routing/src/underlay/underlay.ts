@@ -62,6 +62,18 @@ export async function findUnderlay(
   return { addresses, mtu };
 }
 
+/** Whether two say the same. */
+export function sameUnderlay(a: Underlay, b: Underlay): boolean {
+  return (
+    a.mtu === b.mtu &&
+    a.addresses.length === b.addresses.length &&
+    a.addresses.every((one, index) => {
+      const other = b.addresses[index];
+      return other !== undefined && one.link === other.link && one.prefix.equals(other.prefix);
+    })
+  );
+}
+
 const MAIN = 254;
 /** IFA_F_SECONDARY (of IPv6: temporary), IFA_F_DADFAILED, IFA_F_DEPRECATED, IFA_F_TENTATIVE — linux/if_addr.h */
 const UNUSABLE = 0x01 | 0x08 | 0x20 | 0x40;

@@ -17,6 +17,7 @@ export function requestedRoute(body: Uint8Array): WantedRoute {
   const family = familyOf(message.family) ?? refuse('EOPNOTSUPP');
   const { attributes: a } = message;
   if (a.nexthopId !== undefined) unsupported('nexthop objects');
+  if (a.encapType !== undefined) unsupported('routes with encapsulation');
   if (a.metrics?.congestionControl !== undefined) unsupported('congestion control of routes');
   const dst = prefixOf(family, a.dst, message.dstLength);
   const src = message.srcLength > 0 ? prefixOf(family, a.src, message.srcLength) : undefined;
