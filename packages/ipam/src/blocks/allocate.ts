@@ -1,7 +1,8 @@
 /** Taking addresses for an attachment: one of each family that is asked for, all in one commit, or none. */
 import { type Addr, Prefix } from '@heddle/netaddr';
+import type { Condition } from '@heddle/store';
 import { IpamError } from '../ipam-error.ts';
-import { addressAt, take } from './block.ts';
+import { addressAt, type Block, take } from './block.ts';
 import { type Choice, chooseAny, chooseExactly, namesOf } from './choose.ts';
 import {
   attempts,
@@ -13,6 +14,7 @@ import {
   putBlock,
   read,
   readCluster,
+  type Stored,
 } from './member.ts';
 import type { Pool } from './pool.ts';
 import { type HandleRecord, handleCodec, KEYS } from './records.ts';
@@ -21,13 +23,21 @@ import { type HandleRecord, handleCodec, KEYS } from './records.ts';
 export interface BlockRequest {
   /** Names the attachment; it is what the addresses are given back by. No other attachment has it, ever. */
   readonly handle: string;
-  /** One address is taken of each. */
-  readonly families: readonly (4 | 6)[];
+  /** One address is taken of each; by default of each family that the pools for the node have. */
+  readonly families?: readonly (4 | 6)[];
   /** Addresses that are wanted, at most one of a family. */
   readonly addresses?: readonly Addr[];
   /** The names of the pools to take from; all that are for the node by default. */
   readonly pools?: readonly string[];
+  /** Whom they are for, in words for people: `namespace/name` of a pod. */
+  readonly pod?: string;
   readonly signal?: AbortSignal;
+}
+
+/** What a commit took. */
+export interface Taken {
+  readonly record: Stored<HandleRecord>;
+  readonly blocks: readonly Stored<Block>[];
 }
 
 /** One address that was taken. */
@@ -55,8 +65,7 @@ export async function allocateAddresses(
   member: Member,
   request: BlockRequest,
 ): Promise<readonly BlockAllocation[]> {
-  const { handle, families, addresses = [], signal } = request;
-  for (const addr of addresses) refuseUnasked(addr, request);
+  const { handle, addresses = [], signal } = request;
   const what = `take addresses for ${handle}`;
   return attempts(
     what,
@@ -67,7 +76,7 @@ export async function allocateAddresses(
       if (known !== undefined) return same(known.value, request);
       const cluster = await readCluster(member);
       const choices: Choice[] = [];
-      for (const family of families) {
+      for (const family of familiesOf(member, cluster, request)) {
         const wanted = addresses.find((addr) => addr.family === family);
         const pools = poolsAsked(member, cluster, family, request);
         choices.push(
@@ -76,17 +85,23 @@ export async function allocateAddresses(
             : await chooseExactly(member, cluster, pools, wanted),
         );
       }
-      return commitChoices(member, handle, choices);
+      return toAllocations((await commitChoices(member, request, choices)).record.value);
     },
     signal,
   );
 }
 
-async function commitChoices(
+/**
+ * Takes what was chosen, in one commit.
+ *
+ * @param also what must hold besides: that what the choice was made from is still so
+ */
+export async function commitChoices(
   member: Member,
-  handle: string,
+  { handle, pod }: BlockRequest,
   choices: readonly Choice[],
-): Promise<readonly BlockAllocation[]> {
+  also: readonly Condition[] = [],
+): Promise<Taken> {
   const { node } = member;
   const key = KEYS.handle(node, handle);
   const taken = choices.map(({ block: { value, revision }, ordinal }) => ({
@@ -103,34 +118,62 @@ async function commitChoices(
       block: cidr,
       sequence,
     })),
+    ...(pod !== undefined && { pod }),
   };
-  await commitAs(
+  const revision = await commitAs(
     member,
     [
       { key, revision: 0 },
       ...taken.map(({ block: { pool, cidr }, revision }) => ({ key: KEYS.block(pool, cidr), revision })),
+      ...also,
     ],
     [{ put: key, value: handleCodec.encode(record) }, ...taken.map(({ block }) => putBlock(block))],
   );
-  return toAllocations(record);
+  return {
+    record: { value: record, revision },
+    blocks: taken.map(({ block }) => ({ value: block, revision })),
+  };
 }
 
-function poolsAsked(
+/** Of which families an address is taken. @throws {IpamError} IPAM_REQUEST_UNMET, IPAM_NO_POOL */
+export function familiesOf(member: Member, cluster: Cluster, request: BlockRequest): readonly (4 | 6)[] {
+  const has = (family: 4 | 6) => usablePools(member, cluster, family, request).length > 0;
+  const families = request.families ?? ([4, 6] as const).filter(has);
+  for (const addr of request.addresses ?? []) refuseUnasked(addr, families, request);
+  if (families.length > 0) return families;
+  throw noPool(member, cluster, 'pool', request);
+}
+
+/** The pools that an address of a family may come from. @throws {IpamError} IPAM_NO_POOL */
+export function poolsAsked(
   member: Member,
   cluster: Cluster,
   family: 4 | 6,
-  { pools: asked }: BlockRequest,
+  request: BlockRequest,
 ): readonly Pool[] {
-  const usable = poolsFor(member, cluster, family);
-  const pools = asked === undefined ? usable : usable.filter(({ name }) => asked.includes(name));
+  const pools = usablePools(member, cluster, family, request);
   if (pools.length > 0) return pools;
+  throw noPool(member, cluster, `pool of IPv${family}`, request);
+}
+
+function usablePools(member: Member, cluster: Cluster, family: 4 | 6, { pools: asked }: BlockRequest) {
+  const usable = poolsFor(member, cluster, family);
+  return asked === undefined ? usable : usable.filter(({ name }) => asked.includes(name));
+}
+
+function noPool(
+  { node }: Member,
+  { pools }: Cluster,
+  what: string,
+  { pools: asked }: BlockRequest,
+): IpamError {
   const which = asked === undefined ? '' : ` among ${asked.join(', ')}`;
-  throw new IpamError('IPAM_NO_POOL', `no pool of IPv${family} is enabled for node ${member.node}${which}`, {
-    hint: `all pools: ${namesOf(cluster.pools)}`,
+  return new IpamError('IPAM_NO_POOL', `no ${what} is enabled for node ${node}${which}`, {
+    hint: `all pools: ${namesOf(pools)}`,
   });
 }
 
-function refuseUnasked(addr: Addr, { families, addresses = [] }: BlockRequest): void {
+function refuseUnasked(addr: Addr, families: readonly (4 | 6)[], { addresses = [] }: BlockRequest): void {
   if (!families.includes(addr.family)) {
     throw new IpamError(
       'IPAM_REQUEST_UNMET',
@@ -148,8 +191,9 @@ function refuseUnasked(addr: Addr, { families, addresses = [] }: BlockRequest): 
 /** What the handle has, if that is what is asked for. */
 function same(record: HandleRecord, { families, addresses = [] }: BlockRequest): readonly BlockAllocation[] {
   const has = (addr: Addr) => record.addresses.some((each) => each.addr.equals(addr));
-  const familiesHeld = record.addresses.map(({ addr }) => addr.family);
-  if (String(familiesHeld) === String(families) && addresses.every(has)) return toAllocations(record);
+  const familiesHeld = record.addresses.map(({ addr }) => addr.family).toSorted();
+  const isAsked = families === undefined || String(familiesHeld) === String(families.toSorted());
+  if (isAsked && addresses.every(has)) return toAllocations(record);
   const held = record.addresses.map(({ addr }) => addr).join(', ');
   throw new IpamError(
     'IPAM_DUPLICATE',
@@ -157,7 +201,8 @@ function same(record: HandleRecord, { families, addresses = [] }: BlockRequest):
   );
 }
 
-function toAllocations({ addresses }: HandleRecord): readonly BlockAllocation[] {
+/** What the answer says of a handle. */
+export function toAllocations({ addresses }: HandleRecord): readonly BlockAllocation[] {
   return addresses.map(({ addr, pool, block, sequence }) => ({
     address: Prefix.host(addr),
     pool,

@@ -65,8 +65,9 @@ export function ordinalOf({ cidr }: Block, addr: Addr): number {
  * rested; `undefined` for none.
  */
 export function nextFree(block: Block, pool: Pool, moment: Moment): number | undefined {
-  const used = new Set([...block.held, ...block.released].map(({ ordinal }) => ordinal));
   const size = addressesPerBlock(pool);
+  if (block.held.length >= size) return undefined;
+  const used = new Set([...block.held, ...block.released].map(({ ordinal }) => ordinal));
   for (let ordinal = 0; ordinal < size; ordinal++) {
     if (!used.has(ordinal) && !isReserved(pool, addressAt(block, ordinal))) return ordinal;
   }

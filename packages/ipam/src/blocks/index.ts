@@ -7,6 +7,7 @@ export { type ReleaseOptions, releaseHandle } from './give-back.ts';
 export { type BlockUse, type Inspection, inspectStore, type PoolUse } from './inspect.ts';
 export { LeakWatch } from './leaks.ts';
 export type { Member } from './member.ts';
+export { NodeBlocks } from './node-blocks.ts';
 export {
   addressesPerBlock,
   blocksOf,

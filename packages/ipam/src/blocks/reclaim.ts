@@ -1,5 +1,5 @@
 /** Blocks that nobody needs any more: a node's own, and those of a node that is gone. */
-import { type Condition, StoreError } from '@heddle/store';
+import { type Change, type Condition, StoreError } from '@heddle/store';
 import { IpamError } from '../ipam-error.ts';
 import { type Block, isIdle } from './block.ts';
 import { IDLE_BEFORE_TAKEN } from './claim.ts';
@@ -55,21 +55,30 @@ async function giveUp(member: Member, cluster: Cluster, affinity: Stored<Affinit
   try {
     const block = await readBlock(member, affinity.value);
     if (block === undefined || block.value.node !== affinity.value.node) {
-      await forget(member, affinity, []);
+      await part(member, affinity, block, []);
       return true;
     }
     const isUnused = isUnusedFor(member, cluster, block.value);
     if (affinity.value.state !== 'pendingDeletion') {
       if (!isUnused) return false;
-      const marked = await mark(member, affinity, []);
-      await remove(member, marked, block, []);
-      return true;
+      return await withdraw(member, await mark(member, affinity, []), block);
     }
-    if (isUnused) await remove(member, affinity, block, []);
+    if (isUnused) await part(member, affinity, block, []);
     else await unmark(member, affinity);
     return isUnused;
   } catch (error) {
     if (StoreError.is(error, 'STORE_CONFLICT')) return false;
+    throw error;
+  }
+}
+
+/** Where somebody takes an address from a block that has just been marked, its routes must not stay withdrawn. */
+async function withdraw(member: Member, marked: Stored<Affinity>, block: Stored<Block>): Promise<boolean> {
+  try {
+    await part(member, marked, block, []);
+    return true;
+  } catch (error) {
+    if (StoreError.is(error, 'STORE_CONFLICT')) await unmark(member, marked);
     throw error;
   }
 }
@@ -105,10 +114,7 @@ export async function removeNode(member: Member, node: string, gone: Condition):
   }
   await attempts(what, guard, async () => {
     for (const affinity of await affinities()) {
-      const block = await readBlock(member, affinity.value);
-      if (block === undefined || block.value.node !== node) await forget(member, affinity, [gone]);
-      else if (block.value.held.length === 0) await remove(member, affinity, block, [gone]);
-      else await abandon(member, affinity, block, [gone]);
+      await part(member, affinity, await readBlock(member, affinity.value), [gone]);
     }
   });
 }
@@ -128,40 +134,25 @@ async function unmark({ store }: Member, { value, revision }: Stored<Affinity>):
   await store.commit({ conditions, changes: [putAffinity({ ...value, state: 'confirmed' })] });
 }
 
-async function forget(
+/**
+ * Ends an affinity, and what it meant: the block goes when nobody holds an address of it, else it stays without a node.
+ * A block that is another node's by now, or not there, is left alone.
+ */
+async function part(
   { store }: Member,
-  { value, revision }: Stored<Affinity>,
+  { value: affinity, revision }: Stored<Affinity>,
+  block: Stored<Block> | undefined,
   also: readonly Condition[],
 ): Promise<void> {
-  const key = KEYS.affinity(value.node, value.cidr);
-  await store.commit({ conditions: [{ key, revision }, ...also], changes: [{ delete: key }] });
-}
-
-async function remove(
-  { store }: Member,
-  affinity: Stored<Affinity>,
-  block: Stored<Block>,
-  also: readonly Condition[],
-): Promise<void> {
-  const key = KEYS.affinity(affinity.value.node, affinity.value.cidr);
-  await store.commit({
-    conditions: [{ key, revision: affinity.revision }, blockCondition(block), ...also],
-    changes: [{ delete: key }, ...deleteBlock(block.value)],
-  });
-}
-
-async function abandon(
-  { store }: Member,
-  affinity: Stored<Affinity>,
-  block: Stored<Block>,
-  also: readonly Condition[],
-): Promise<void> {
-  const key = KEYS.affinity(affinity.value.node, affinity.value.cidr);
-  const { node: _, ...without } = block.value;
-  await store.commit({
-    conditions: [{ key, revision: affinity.revision }, blockCondition(block), ...also],
-    changes: [{ delete: key }, putBlock(without)],
-  });
+  const key = KEYS.affinity(affinity.node, affinity.cidr);
+  const conditions = [{ key, revision }, ...also];
+  const changes: Change[] = [{ delete: key }];
+  if (block?.value.node === affinity.node) {
+    const { node: _, ...without } = block.value;
+    conditions.push(blockCondition(block));
+    changes.push(...(without.held.length === 0 ? deleteBlock(without) : [putBlock(without)]));
+  }
+  await store.commit({ conditions, changes });
 }
 
 function blockCondition({ value, revision }: Stored<Block>): Condition {

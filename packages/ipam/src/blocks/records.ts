@@ -58,6 +58,8 @@ export interface HandleRecord {
   readonly handle: string;
   readonly node: string;
   readonly addresses: readonly HandleAddress[];
+  /** Whom they are for, in words for people: `namespace/name` of a pod. */
+  readonly pod?: string;
 }
 
 /** What holds for the whole cluster. */
@@ -144,7 +146,12 @@ export const affinityCodec = jsonCodec(
 const handleAddress = v.object({ addr, pool: v.string(), block: prefix, sequence: natural });
 export const handleCodec = jsonCodec(
   'handle',
-  v.object({ handle: v.string(), node: v.string(), addresses: list(handleAddress) }),
+  v.object({
+    handle: v.string(),
+    node: v.string(),
+    addresses: list(handleAddress),
+    pod: v.exactOptional(v.string()),
+  }),
 );
 
 const block = v.object({

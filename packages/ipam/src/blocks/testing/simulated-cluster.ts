@@ -12,6 +12,7 @@ import {
   inspectStore,
   LeakWatch,
   type Member,
+  NodeBlocks,
   putPool,
   putSettings,
   releaseHandle,
@@ -51,6 +52,8 @@ interface SimulatedNode {
   /** Changes whenever the node is lost: what was begun before does not count after. */
   life: number;
   client: SimulatedClient;
+  /** What its process remembers; half of the nodes read everything each time instead. */
+  blocks: NodeBlocks | undefined;
   crashed: PromiseWithResolvers<void>;
 }
 
@@ -109,8 +112,10 @@ class SimulatedCluster {
         isLost: false,
         life: 0,
         client: this.simulation.client(FAULTS),
+        blocks: undefined,
         crashed: Promise.withResolvers(),
       };
+      this.#remember(node);
       this.#nodes.push(node);
     }
   }
@@ -140,7 +145,8 @@ class SimulatedCluster {
     const addresses = this.simulation.random() < 0.1 && families[0] === 4 ? [wanted] : [];
     node.underway.add(handle);
     try {
-      const taken = await allocateAddresses(this.#member(node), { handle, families, addresses });
+      const request = { handle, families, addresses };
+      const taken = await (node.blocks?.take(request) ?? allocateAddresses(this.#member(node), request));
       node.underway.delete(handle);
       if (node.life !== life) return;
       const addrs = taken.map(({ address }) => address.addr);
@@ -170,7 +176,7 @@ class SimulatedCluster {
 
   async #rid(node: SimulatedNode, handle: string): Promise<void> {
     try {
-      await releaseHandle(this.#member(node), handle);
+      await (node.blocks?.give(handle) ?? releaseHandle(this.#member(node), handle));
       node.doomed.delete(handle);
       this.#count('released');
     } catch (error) {
@@ -217,7 +223,22 @@ class SimulatedCluster {
     const { resolve } = node.crashed;
     node.crashed = Promise.withResolvers();
     node.client = this.simulation.client(FAULTS);
+    this.#remember(node);
     resolve();
+  }
+
+  /** A process begins, and remembers nothing. Its presence changes while it runs. */
+  #remember(node: SimulatedNode): void {
+    if (NODES.indexOf(node.name) % 2 === 0) return;
+    const { store, ...member } = this.#member(node);
+    const presence = () => ({ key: presenceKey(node.name), revision: node.presence });
+    node.blocks = new NodeBlocks({
+      ...member,
+      store,
+      get presence() {
+        return presence();
+      },
+    });
   }
 
   /** The node's pods are dead, and its lease has run out; its process may still be there and not know. */
