@@ -13,6 +13,7 @@ import type { SharedSurroundings } from './call-host.ts';
 import { converse } from './conversation.ts';
 import type { Door } from './door.ts';
 import type { AgentEvent } from './events.ts';
+import type { NodeStatus } from './node/node-status.ts';
 import { Figures } from './observe/figures.ts';
 import { metricsText, type PoolUse } from './observe/metrics.ts';
 import { callersWaiting } from './observe/socket-queue.ts';
@@ -43,6 +44,8 @@ export interface AgentOptions {
   readonly traces?: SpanExporter;
   /** How full the networks' addresses are, asked for with the metrics. */
   readonly pools?: () => readonly PoolUse[];
+  /** How the node of a cluster is that the agent is part of. */
+  readonly node?: () => Promise<NodeStatus>;
 }
 
 /** How much the agent takes upon itself. */
@@ -143,6 +146,7 @@ export class Agent {
       waitingDels: this.#queue.read().dels.length,
       memory: process.memoryUsage.rss(),
       cpu: (user + system) / 1_000_000,
+      node: (await this.#options.node?.()) ?? null,
     };
   }
 

@@ -5,6 +5,14 @@ export { askMetrics, askStatus } from './ask.ts';
 export { type Door, handedDoor, ownDoor } from './door.ts';
 export type { AgentEvent, ServedCall } from './events.ts';
 export {
+  type ClusterNetwork,
+  ClusterNode,
+  type ClusterNodeOptions,
+  type NodeEvent,
+  type NodePace,
+} from './node/cluster-node.ts';
+export { machineId } from './node/machine-id.ts';
+export {
   NODE_CONFIG,
   type NodeConfig,
   parseNodeConfig,
@@ -12,6 +20,7 @@ export {
   type WrittenNodeConfig,
 } from './node/node-config.ts';
 export { NodeError, type NodeErrorCode } from './node/node-error.ts';
+export type { AsJson, NodeBlockStatus, NodeStatus } from './node/node-status.ts';
 export { openStore, type StoreConfig } from './node/open-store.ts';
 export { errorCode } from './observe/figures.ts';
 export { METRICS, type PoolUse } from './observe/metrics.ts';

@@ -3,10 +3,13 @@ import type { Plugin } from '@heddle/cni/plugin';
 import { ReservationIndexes } from '@heddle/ipam';
 import { bandwidth } from './bandwidth/index.ts';
 import { bridge } from './bridge/index.ts';
+import type { AddressSource } from './cluster/config.ts';
 import { dhcp } from './dhcp/index.ts';
 import { dummy } from './dummy/index.ts';
 import { firewall } from './firewall/index.ts';
 import { flannel } from './flannel/index.ts';
+import { heddle, heddleFrom } from './heddle/index.ts';
+import { heddleIpam, heddleIpamFrom } from './heddle-ipam/index.ts';
 import { hostDevice } from './host-device/index.ts';
 import { HOST_LOCAL_PLACES, hostLocal, hostLocalAt } from './host-local/index.ts';
 import { ipvlan } from './ipvlan/index.ts';
@@ -26,11 +29,20 @@ import { vrf } from './vrf/index.ts';
  *
  * @example const agent = new Agent({ plugins: residentPlugins(), … });
  */
-export function residentPlugins(): ReadonlyMap<string, Plugin> {
+export function residentPlugins({ addresses }: ResidentOptions = {}): ReadonlyMap<string, Plugin> {
   return new Map([
     ...PLUGINS,
     ['host-local', hostLocalAt({ ...HOST_LOCAL_PLACES, indexes: new ReservationIndexes() })],
+    ...(addresses === undefined
+      ? []
+      : [heddleFrom(addresses), heddleIpamFrom(addresses)].map((plugin) => [plugin.type, plugin] as const)),
   ]);
+}
+
+/** What a process that stays has. */
+export interface ResidentOptions {
+  /** Where plugins take addresses of the cluster from, in a process that is a node of one. */
+  readonly addresses?: AddressSource;
 }
 
 /** Every plugin that is built in. */
@@ -42,6 +54,8 @@ export const PLUGINS: ReadonlyMap<string, Plugin> = new Map(
     dummy,
     firewall,
     flannel,
+    heddle,
+    heddleIpam,
     hostDevice,
     hostLocal,
     ipvlan,
@@ -58,4 +72,5 @@ export const PLUGINS: ReadonlyMap<string, Plugin> = new Map(
   ].map((plugin) => [plugin.type, plugin]),
 );
 
+export { type AddressChoice, type AddressSource, bySocket } from './cluster/config.ts';
 export { type ConfiguredPools, configuredPools } from './host-local/pools.ts';

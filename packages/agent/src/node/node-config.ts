@@ -41,6 +41,8 @@ const schema = v.strictObject({
   interface: v.exactOptional(v.pipe(v.string(), v.regex(/^[^\s/]{1,15}$/, 'expected the name of a link'))),
   /** The families of the addresses between nodes; by default those that the link has. */
   families: v.exactOptional(v.pipe(v.array(v.picklist([4, 6])), v.minLength(1), v.maxLength(2))),
+  /** What tells this machine from another of the same name; by default its machine-id(5). */
+  instance: v.exactOptional(v.pipe(v.string(), v.minLength(1), v.maxLength(128))),
   /** Where plugins ask for addresses. */
   socket: v.optional(path, NODE_SOCKET),
   /** Where addresses wait to be given back. */

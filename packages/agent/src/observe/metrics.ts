@@ -1,5 +1,6 @@
 /** The agent's metrics: what there is, and the text that Prometheus reads. */
 import { readdirSync } from 'node:fs';
+import type { NodeBlockStatus } from '../node/node-status.ts';
 import { exposition, type MetricDefinition, type Sample } from './exposition.ts';
 import type { Figures } from './figures.ts';
 import type { AgentStatus } from './status.ts';
@@ -128,6 +129,32 @@ function metrics(): readonly Metric[] {
         ),
     },
     {
+      ...{ name: 'heddle_node_ready', type: 'gauge', labels: ['node'] },
+      help: 'Whether the node of a cluster that this is can give pods addresses: 1 or 0.',
+      read: ({ status: { node } }) =>
+        node === null ? [] : [{ labels: [node.name], value: node.ready ? 1 : 0 }],
+    },
+    {
+      ...{ name: 'heddle_node_addresses_used', type: 'gauge', labels: ['pool'] },
+      help: "Addresses of the node's own blocks that are held, by pool.",
+      read: ({ status: { node } }) => perPool(node),
+    },
+    {
+      ...{ name: 'heddle_node_blocks', type: 'gauge', labels: ['pool'] },
+      help: 'Blocks that the node has, by pool.',
+      read: ({ status: { node } }) => perPool(node, () => 1),
+    },
+    {
+      ...{ name: 'heddle_node_releases_waiting', type: 'gauge', labels: [] },
+      help: 'Attachments whose addresses are to be given back to the cluster, and could not be yet.',
+      read: ({ status: { node } }) => (node === null ? [] : [{ value: node.waitingReleases }]),
+    },
+    {
+      ...{ name: 'heddle_node_leaks_released_total', type: 'counter', labels: [] },
+      help: 'Addresses that were given back because their attachments were proven to be gone.',
+      read: ({ status: { node } }) => (node === null ? [] : [{ value: node.leaksReleased }]),
+    },
+    {
       ...{ name: 'process_start_time_seconds', type: 'gauge', labels: [], help: 'When the agent began.' },
       read: ({ status }) => [{ value: Date.parse(status.since) / 1000 }],
     },
@@ -149,6 +176,15 @@ function metrics(): readonly Metric[] {
       read: () => [{ value: readdirSync('/proc/self/fd').length }],
     },
   ];
+}
+
+function perPool(
+  node: AgentStatus['node'],
+  amount: (block: NodeBlockStatus) => number = ({ held }) => held,
+): readonly Sample[] {
+  const sums = new Map<string, number>();
+  for (const block of node?.blocks ?? []) sums.set(block.pool, (sums.get(block.pool) ?? 0) + amount(block));
+  return counted(sums);
 }
 
 function counted(counts: ReadonlyMap<string, number>): readonly Sample[] {

@@ -1,4 +1,5 @@
 /** How the agent is, in figures. */
+import type { NodeStatus } from '../node/node-status.ts';
 import type { CallCounts, Figures } from './figures.ts';
 import { total } from './figures.ts';
 
@@ -48,6 +49,8 @@ export interface AgentStatus {
   readonly memory: number;
   /** Seconds of processor time. */
   readonly cpu: number;
+  /** The node of a cluster that the agent is; null for one that is none. */
+  readonly node: NodeStatus | null;
 }
 
 /** The part of a status that is counted. */

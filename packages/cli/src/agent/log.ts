@@ -1,5 +1,5 @@
 /** What the agent tells, as lines for people or for programs. */
-import { type AgentEvent, errorCode } from '@heddle/agent';
+import { type AgentEvent, errorCode, type NodeEvent } from '@heddle/agent';
 import { parseCniArgsLeniently } from '@heddle/cni';
 
 /** How much a line matters, least first. */
@@ -40,7 +40,7 @@ export function openLog({ format, level, now, write }: LogOptions): Log {
 }
 
 /** How much an event matters; what it says is only put together for a line that is written. */
-export function logEvent(log: Log, event: AgentEvent): void {
+export function logEvent(log: Log, event: AgentEvent | NodeEvent): void {
   log({
     level: levelOf(event),
     event: event.kind,
@@ -50,7 +50,7 @@ export function logEvent(log: Log, event: AgentEvent): void {
   });
 }
 
-function levelOf(event: AgentEvent): Level {
+function levelOf(event: AgentEvent | NodeEvent): Level {
   switch (event.kind) {
     case 'served':
     case 'replayed':
@@ -61,10 +61,12 @@ function levelOf(event: AgentEvent): Level {
       return event.where === 'client' ? 'warn' : 'error';
     case 'replaced':
       return 'info';
+    case 'node':
+      return event.why === undefined ? 'info' : 'warn';
   }
 }
 
-function fieldsOf(event: AgentEvent): Readonly<Record<string, unknown>> {
+function fieldsOf(event: AgentEvent | NodeEvent): Readonly<Record<string, unknown>> {
   switch (event.kind) {
     case 'served':
     case 'replayed': {
@@ -79,6 +81,8 @@ function fieldsOf(event: AgentEvent): Readonly<Record<string, unknown>> {
       return { where: event.where, what: event.what, error: event.error && textOf(event.error) };
     case 'replaced':
       return {};
+    case 'node':
+      return { what: event.what, error: event.why };
   }
 }
 

@@ -22,6 +22,7 @@ import type { Cli } from '../command.ts';
 import { configDir } from '../request/environment.ts';
 import { HEDDLE_VERSION } from '../version.ts';
 import { type Level, type LOG_FORMATS, logEvent, openLog } from './log.ts';
+import { startNode } from './node.ts';
 import { poolUse } from './pools.ts';
 
 /** What an operator can choose. */
@@ -32,6 +33,8 @@ export interface ServeOptions {
   readonly logLevel: Level;
   /** A file for traces, in place of a collector. */
   readonly traces?: string | undefined;
+  /** The configuration of a node of a cluster that the agent is to be, if any. */
+  readonly node?: string | undefined;
 }
 
 /** Serves until SIGTERM, SIGINT, or another agent; then ends what it has begun. */
@@ -52,15 +55,20 @@ export async function serveUntilTold(cli: Cli, options: ServeOptions): Promise<v
   const where = options.metrics === undefined ? undefined : parseListenAddress(options.metrics);
   const traces = tracesOf(cli, options, trouble('trace', 'hand on traces'));
   if (traces !== undefined) stack.use(traces);
+  const cluster =
+    options.node === undefined
+      ? undefined
+      : stack.use(await startNode(options.node, (event) => logEvent(log, event)));
   const descriptor = handedDescriptor(cli.env, process.pid);
   const agent = new Agent({
     door: descriptor === undefined ? ownDoor(agentPlace('socket', cli.env)) : handedDoor(descriptor),
-    plugins: residentPlugins(),
+    plugins: residentPlugins(cluster === undefined ? {} : { addresses: cluster.addresses }),
     queue: new DelQueue(agentPlace('queue', cli.env)),
     version: HEDDLE_VERSION,
     onEvent,
     pools: () => poolUse({ configDir: configDir(cli), reservationDir: cli.places.reservationDir }),
     ...(traces !== undefined && { traces }),
+    ...(cluster !== undefined && { node: () => cluster.status() }),
   });
   using _signals = cli.signals.listen(['SIGTERM', 'SIGINT'], () => ended.resolve());
   await agent.start();

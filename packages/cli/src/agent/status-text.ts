@@ -1,4 +1,4 @@
-import type { AgentStatus, CallFigures } from '@heddle/agent';
+import type { AgentStatus, CallFigures, NodeStatus } from '@heddle/agent';
 import { formatAge } from '../output/age.ts';
 import { type Column, formatFacts, formatTable } from '../output/table.ts';
 
@@ -29,6 +29,7 @@ export function statusText(status: AgentStatus, now: number, styled: boolean): s
           .join(', ') || 'none',
       ],
       ['troubles', `${troubles}`],
+      ...(status.node === null ? [] : nodeFacts(status.node)),
     ],
     styled,
   );
@@ -36,6 +37,18 @@ export function statusText(status: AgentStatus, now: number, styled: boolean): s
     Object.entries(plugins).map(([plugin, figures]) => ({ command, plugin, ...figures })),
   );
   return calls.length === 0 ? facts : `${facts}\n${formatTable(COLUMNS, calls, styled)}`;
+}
+
+function nodeFacts({ name, store, ready, reason, hint, ...node }: NodeStatus): [string, string][] {
+  const { membership, blocks, waitingReleases, leaksReleased } = node;
+  const held = blocks.reduce((sum, block) => sum + block.held, 0);
+  return [
+    ['node', `${name} of ${store}, ${membership}`],
+    ['addresses', ready ? `${held} held, of ${blocks.length} blocks` : `none can be taken: ${reason ?? ''}`],
+    ...(hint === undefined ? [] : [['what to do', hint] as [string, string]]),
+    ['addresses waiting', `${waitingReleases} to be given back`],
+    ['leaks given back', `${leaksReleased}`],
+  ];
 }
 
 const COLUMNS: readonly Column<CallFigures & { readonly command: string; readonly plugin: string }>[] = [

@@ -21,6 +21,9 @@ export const agentCommand = defineCommand<CommonFlags & ServeOptions, [Action | 
     '`heddle agent status` asks the agent that runs how it is, `heddle agent metrics` for its metrics as Prometheus reads ' +
       'them; with --metrics it serves those over HTTP as well. Calls with a TRACEPARENT are traced when --traces or ' +
       'OTEL_EXPORTER_OTLP_ENDPOINT says where to.',
+    'With --node it is a node of a cluster as well: it joins the store that the file names, keeps the routes to the other ' +
+      'nodes, and gives pods their addresses. While the store is away, calls that need it are told so, and pods keep their ' +
+      'traffic.',
   ],
   examples: [
     { command: 'heddle agent', what: 'serves calls in the foreground' },
@@ -49,6 +52,20 @@ export const agentCommand = defineCommand<CommonFlags & ServeOptions, [Action | 
   waitingDels: number;
   memory: number; // resident bytes
   cpu: number; // seconds
+  node: Node | null; // null: the agent is no node of a cluster
+}
+interface Node {
+  name: string;
+  store: string;
+  socket: string;
+  ready: boolean; // pods can have addresses now
+  reason?: string; // why not
+  hint?: string;
+  membership: 'joining' | 'joined' | 'away' | 'refused' | 'left';
+  blocks: { cidr: string; pool: string; held: number; resting: number }[];
+  waitingReleases: number;
+  leaksReleased: number;
+  routing?: object; // how its routes are
 }
 interface Calls { done: number; failed: number; milliseconds: number; p50: number; p99: number }`,
   parameters: {
@@ -71,6 +88,13 @@ interface Calls { done: number; failed: number; milliseconds: number; p50: numbe
         values: LEVELS,
         brief: `from which level on: ${LEVELS.join(', ')}`,
         default: 'info',
+      },
+      node: {
+        kind: 'parsed',
+        parse: String,
+        brief: 'be the node of a cluster that this file describes',
+        placeholder: 'file',
+        optional: true,
       },
       traces: {
         kind: 'parsed',

@@ -17,7 +17,7 @@ import {
   type Stored,
 } from './member.ts';
 import type { Pool } from './pool.ts';
-import { type HandleRecord, handleCodec, KEYS } from './records.ts';
+import { type HandleRecord, handleCodec, KEYS, type SandboxRecord } from './records.ts';
 
 /** What to take. */
 export interface BlockRequest {
@@ -31,6 +31,8 @@ export interface BlockRequest {
   readonly pools?: readonly string[];
   /** Whom they are for, in words for people: `namespace/name` of a pod. */
   readonly pod?: string;
+  /** The network namespace that they are used in, as evidence that they are. */
+  readonly sandbox?: SandboxRecord;
   readonly signal?: AbortSignal;
 }
 
@@ -98,7 +100,7 @@ export async function allocateAddresses(
  */
 export async function commitChoices(
   member: Member,
-  { handle, pod }: BlockRequest,
+  { handle, pod, sandbox }: BlockRequest,
   choices: readonly Choice[],
   also: readonly Condition[] = [],
 ): Promise<Taken> {
@@ -119,6 +121,7 @@ export async function commitChoices(
       sequence,
     })),
     ...(pod !== undefined && { pod }),
+    ...(sandbox !== undefined && { sandbox }),
   };
   const revision = await commitAs(
     member,
@@ -197,7 +200,7 @@ function same(record: HandleRecord, { families, addresses = [] }: BlockRequest):
   const held = record.addresses.map(({ addr }) => addr).join(', ');
   throw new IpamError(
     'IPAM_DUPLICATE',
-    `${record.handle} holds ${held} already, which is not what is asked for`,
+    `${record.handle} holds ${held} already, which is not what is asked for; duplicate allocation is not allowed`,
   );
 }
 

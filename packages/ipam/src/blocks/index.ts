@@ -4,9 +4,10 @@ export { type Ahead, keepAhead, neededAddresses, neededBlocks } from './cluster-
 export { putPool, putSettings, removePool } from './configure.ts';
 export { PoolsExhaustedError, type PoolsUse } from './exhausted.ts';
 export { type ReleaseOptions, releaseHandle } from './give-back.ts';
+export { findHandle, listHandles } from './handles.ts';
 export { type BlockUse, type Inspection, inspectStore, type PoolUse } from './inspect.ts';
 export { LeakWatch } from './leaks.ts';
-export type { Member } from './member.ts';
+export type { Member, Stored } from './member.ts';
 export { NodeBlocks } from './node-blocks.ts';
 export {
   addressesPerBlock,

@@ -20,6 +20,7 @@ import {
   type Cluster,
   type Member,
   momentOf,
+  poolsFor,
   putBlock,
   read,
   readAffinities,
@@ -73,6 +74,17 @@ export class NodeBlocks {
     );
   }
 
+  /** The node's blocks as they were at the last commit; none before the first. */
+  remembered(): readonly Block[] {
+    return this.#known === undefined ? [] : [...this.#known.blocks.values()].map(({ value }) => value);
+  }
+
+  /** The families that pools give this node addresses of, now. */
+  async families(): Promise<readonly (4 | 6)[]> {
+    const cluster = await readCluster(this.#member);
+    return ([4, 6] as const).filter((family) => poolsFor(this.#member, cluster, family).length > 0);
+  }
+
   /** Commits of one process on the same blocks would only get into each other's way. */
   #inTurn<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
     const result = this.#last.then(() => {
@@ -97,7 +109,7 @@ export class NodeBlocks {
   }
 
   async #takeKnown(request: BlockRequest): Promise<readonly BlockAllocation[] | undefined> {
-    const known = (this.#known ??= await this.#load());
+    const known = await this.#recall();
     // Who holds something already, or wants something particular, needs a look at all.
     if (known.handles.has(request.handle) || (request.addresses ?? []).length > 0) return undefined;
     const choices: Choice[] = [];
@@ -127,7 +139,7 @@ export class NodeBlocks {
     { upTo = Infinity, writtenAt }: ReleaseOptions,
   ): Promise<readonly Addr[] | undefined> {
     const { node, store } = this.#member;
-    const known = (this.#known ??= await this.#load());
+    const known = await this.#recall();
     const key = KEYS.handle(node, handle);
     const record = known.handles.get(handle) ?? (await read<HandleRecord>(store, handleCodec, key));
     if (record === undefined || (writtenAt !== undefined && record.revision !== writtenAt)) return undefined;
@@ -165,6 +177,11 @@ export class NodeBlocks {
       if (pool !== undefined && ordinal !== undefined) return { pool, block, ordinal };
     }
     return undefined;
+  }
+
+  async #recall(): Promise<Known> {
+    this.#known ??= await this.#load();
+    return this.#known;
   }
 
   async #load(): Promise<Known> {

@@ -60,6 +60,15 @@ export interface HandleRecord {
   readonly addresses: readonly HandleAddress[];
   /** Whom they are for, in words for people: `namespace/name` of a pod. */
   readonly pod?: string;
+  /** The network namespace that they are used in. */
+  readonly sandbox?: SandboxRecord;
+}
+
+/** A network namespace: while its path names it, what is in there may use its addresses. */
+export interface SandboxRecord {
+  readonly path: string;
+  /** Device and inode of the namespace's file. */
+  readonly key: string;
 }
 
 /** What holds for the whole cluster. */
@@ -151,6 +160,7 @@ export const handleCodec = jsonCodec(
     node: v.string(),
     addresses: list(handleAddress),
     pod: v.exactOptional(v.string()),
+    sandbox: v.exactOptional(v.object({ path: v.string(), key: v.string() })),
   }),
 );
 

@@ -10,7 +10,7 @@ import type {
   HeldAddresses,
   Readiness,
 } from './port.ts';
-import { ownNetwork, type Question } from './protocol.ts';
+import { ownPlace, type Question } from './protocol.ts';
 import { WaitingReleases } from './waiting.ts';
 
 /** Where the node is. */
@@ -44,21 +44,22 @@ class ClusterClient implements ClusterAddresses {
   }
 
   take({ network, containerID, ifName, addresses, ...request }: AddressRequest): Promise<Given> {
-    const { families, pools, podNamespace, podName } = request;
+    const { families, pools, podNamespace, podName, sandbox } = request;
     return this.#ask({
-      ...{ ask: 'take', from: ownNetwork(), attachment: { network, containerID, ifName } },
+      ...{ ask: 'take', from: ownPlace(), attachment: { network, containerID, ifName } },
       ...(families !== undefined && { families: [...families] }),
       ...(addresses !== undefined && { addresses: addresses.map(String) }),
       ...(pools !== undefined && { pools: [...pools] }),
       ...(podNamespace !== undefined && { podNamespace }),
       ...(podName !== undefined && { podName }),
+      ...(sandbox !== undefined && { sandbox }),
     });
   }
 
   async give({ network, containerID, ifName }: Attachment, at?: number): Promise<void> {
     const attachment = { network, containerID, ifName };
     try {
-      await this.#ask({ ask: 'give', from: ownNetwork(), attachment, ...(at !== undefined && { at }) });
+      await this.#ask({ ask: 'give', from: ownPlace(), attachment, ...(at !== undefined && { at }) });
     } catch (error) {
       // What is found anew by the next garbage collection need not wait.
       if (at !== undefined || !ClusterError.is(error, 'CLUSTER_NODE_ABSENT')) throw error;
@@ -68,16 +69,16 @@ class ClusterClient implements ClusterAddresses {
 
   async held({ network, containerID, ifName }: Attachment): Promise<HeldAddresses | undefined> {
     const attachment = { network, containerID, ifName };
-    return (await this.#ask({ ask: 'held', from: ownNetwork(), attachment })) ?? undefined;
+    return (await this.#ask({ ask: 'held', from: ownPlace(), attachment })) ?? undefined;
   }
 
   async list(network: string): Promise<readonly HeldAddresses[]> {
-    return await this.#ask({ ask: 'list', from: ownNetwork(), network });
+    return await this.#ask({ ask: 'list', from: ownPlace(), network });
   }
 
   async status(): Promise<Readiness> {
     try {
-      return await this.#ask({ ask: 'status', from: ownNetwork() });
+      return await this.#ask({ ask: 'status', from: ownPlace() });
     } catch (error) {
       if (!(error instanceof ClusterError)) throw error;
       return { ready: false, reason: error.message, hint: error.hint };

@@ -8,6 +8,8 @@ export type ClusterErrorCode =
   | 'CLUSTER_NODE_NOT_READY'
   /** The caller lives in another network namespace than the node. */
   | 'CLUSTER_ELSEWHERE'
+  /** The node has a defect. */
+  | 'CLUSTER_NODE_FAILED'
   /** A question or an answer that is none. */
   | 'CLUSTER_PROTOCOL'
   /** What is to be given back later could not be noted, or read. */

@@ -13,10 +13,5 @@ export {
   type HeldAddresses,
   type Readiness,
 } from './port.ts';
-export {
-  LONGEST_QUESTION,
-  ownNetwork,
-  questionSchema,
-  type ReadQuestion,
-} from './protocol.ts';
+export { LONGEST_QUESTION, ownPlace, questionSchema, type ReadQuestion } from './protocol.ts';
 export { WaitingReleases } from './waiting.ts';

@@ -19,6 +19,8 @@ export interface AddressRequest extends Attachment {
   /** The pod, where it is known: for whoever looks at what is taken. */
   readonly podNamespace?: string;
   readonly podName?: string;
+  /** The container's network namespace: while its path names it, the addresses are not taken for forgotten. */
+  readonly sandbox?: { readonly path: string; readonly key: string };
 }
 
 /** An address, alone: `10.244.3.7/32`. */

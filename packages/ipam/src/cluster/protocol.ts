@@ -1,7 +1,7 @@
 /**
  * What the node is asked over its socket, and what it answers: one line of JSON each way, one question a connection.
  *
- *   {"ask":"take","from":"4:4026531840","attachment":{…},"families":[4,6]}
+ *   {"ask":"take","from":{"network":"4:4026531840",…},"attachment":{…},"families":[4,6]}
  *   {"answer":{"addresses":[{"address":"10.244.0.5/32","pool":"pods"}],"mtu":1450,"node":"n1"}}
  *   {"error":{"code":"POOL_EXHAUSTED","message":"…","hint":"…"}}
  */
@@ -26,8 +26,8 @@ const parsed = <T>(parse: (text: string) => T | undefined, what: string) =>
 const prefix = parsed(Prefix.tryParse, 'a prefix');
 const given = v.object({ address: prefix, pool: v.string() });
 const heldAddresses = v.object({ ...attachment.entries, addresses: v.array(given), at: v.number() });
-/** The network namespace of who asks: the node serves its own. */
-const from = v.string();
+/** The namespaces of who asks: the node serves its own network, and opens paths of its own mounts. */
+const from = v.object({ network: v.string(), mounts: v.string() });
 
 /** The schema of everything that can be asked. */
 export const questionSchema = v.variant('ask', [
@@ -40,6 +40,7 @@ export const questionSchema = v.variant('ask', [
     pools: v.exactOptional(v.pipe(v.array(short), v.maxLength(64))),
     podNamespace: v.exactOptional(short),
     podName: v.exactOptional(short),
+    sandbox: v.exactOptional(v.object({ path: v.pipe(v.string(), v.maxLength(4096)), key: short })),
   }),
   v.object({ ask: v.literal('give'), from, attachment, at: v.exactOptional(v.number()) }),
   v.object({ ask: v.literal('held'), from, attachment }),
@@ -77,8 +78,12 @@ export const refusalSchema = v.object({
   error: v.object({ code: v.string(), message: v.string(), hint: v.exactOptional(v.string()) }),
 });
 
-/** The network namespace that this process lives in, as questions say it. */
-export function ownNetwork(): string {
-  const { dev, ino } = statSync('/proc/self/ns/net');
+/** The namespaces that this process lives in, as questions say them. */
+export function ownPlace(): Question['from'] {
+  return { network: identityAt('/proc/self/ns/net'), mounts: identityAt('/proc/self/ns/mnt') };
+}
+
+function identityAt(path: string): string {
+  const { dev, ino } = statSync(path);
   return `${dev}:${ino}`;
 }

@@ -8,12 +8,12 @@ import {
   cidr,
   ip,
   routeSchema,
-  UsageError,
 } from '@heddle/cni';
 import { DEFAULT_DATA_DIR, familyOf, type RangeConfig, type RangeSet, resolveRangeSets } from '@heddle/ipam';
 import { Addr, Prefix } from '@heddle/netaddr';
 import * as v from 'valibot';
 import { checkFamilyLimit } from '../addressing/family-limit.ts';
+import { requestedAddresses, requestedIp } from '../addressing/requested-addresses.ts';
 
 const bounds = {
   rangeStart: v.pipe(v.optional(ip()), v.description('the first address; that after the network unless set')),
@@ -28,14 +28,6 @@ const bounds = {
 };
 const range = v.object({ subnet: v.pipe(cidr(), v.description('the subnet')), ...bounds });
 const rangeSets = v.array(v.array(range));
-const requestedIp = v.pipe(
-  v.string(),
-  v.check(
-    (text) => text === '' || readAddr(text) !== undefined,
-    ({ input }) => `invalid IP address: ${input}`,
-  ),
-  v.title('IP address'),
-);
 
 /** The members that host-local reads. */
 export const hostLocalConfig = v.object({
@@ -122,15 +114,10 @@ export function hasRanges(config: HostLocalConfig): boolean {
  * @throws {UsageError} when that is no address
  */
 export function requestedIps(config: HostLocalConfig, fromArgs = ''): readonly Addr[] {
-  if (fromArgs !== '' && readAddr(fromArgs) === undefined) {
-    const pair = JSON.stringify(`IP=${fromArgs}`);
-    throw new UsageError(`ARGS: error parsing value of pair ${pair}: invalid IP address ${fromArgs}`, {
-      code: 'ARGS_INVALID',
-    });
-  }
-  return [fromArgs, ...(config.args?.cni?.ips ?? []), ...(config.runtimeConfig?.ips ?? [])]
-    .map(readAddr)
-    .filter((addr) => addr !== undefined);
+  return requestedAddresses(fromArgs, [
+    ...(config.args?.cni?.ips ?? []),
+    ...(config.runtimeConfig?.ips ?? []),
+  ]);
 }
 
 /** The range sets as they are configured, in their order. */
@@ -152,8 +139,4 @@ function rangeConfig({ subnet, rangeStart, rangeEnd, gateway }: v.InferOutput<ty
 
 function isSet(text: string | undefined): text is string {
   return text !== undefined && text !== '';
-}
-
-function readAddr(text: string): Addr | undefined {
-  return (Prefix.tryParse(text)?.addr ?? Addr.tryParse(text))?.unmap();
 }

@@ -1,11 +1,11 @@
 /** ADD: a veth pair between the container and the host, and the routes that lead over it. */
 import { CNI_CODE, CniError, CURRENT_VERSION, type Interface, type IpConfig, type Result } from '@heddle/cni';
 import { type AddCall, ownerAlias } from '@heddle/cni/plugin';
-import { NetlinkError, type RouteSpec } from '@heddle/netlink';
 import { addressesOf, applyResult } from '../interface/apply-result.ts';
 import { awaitSolicitations } from '../interface/await-solicitations.ts';
 import { chooseDns } from '../interface/dns.ts';
 import { enableForwarding } from '../interface/forwarding.ts';
+import { addHostRoute } from '../interface/host-route.ts';
 import { trySysctls } from '../interface/ipv6.ts';
 import { masquerade, masqueradeBackend } from '../interface/masquerade.ts';
 import type { PlannedAddress } from '../interface/plan-routes.ts';
@@ -101,20 +101,4 @@ async function setUpHost(
   );
 }
 
-/** An address that was given to this container is no longer where an older route says. */
-async function addHostRoute(call: Call, route: RouteSpec): Promise<void> {
-  const { host } = call;
-  try {
-    await host.routes.add(route);
-  } catch (error) {
-    if (!NetlinkError.is(error, 'EEXIST')) throw error;
-    const [old] = await host.routes.list({ dst: route.dst, table: RT_TABLE_MAIN });
-    const before = old?.link === undefined ? undefined : await host.links.find(old.link);
-    await host.routes.replace(route);
-    call.warn(`replaced the host's route to ${route.dst}, which was on ${before?.name ?? 'no link'}`);
-  }
-}
-
 const CONTAINER_AT = 1;
-/** linux/rtnetlink.h */
-const RT_TABLE_MAIN = 254;

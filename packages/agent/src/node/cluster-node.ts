@@ -1,0 +1,304 @@
+/**
+ * The agent's part of a cluster: membership, routes, and addresses for the node's pods. A store that is away, at the
+ * start or later, keeps nobody from anything that needs no store: pods keep their routes, and what is taken down is
+ * noted; it is tried until it answers.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { HeddleError } from '@heddle/errors';
+import { LeakWatch, listHandles, releaseIdleBlocks } from '@heddle/ipam/blocks';
+import { WaitingReleases } from '@heddle/ipam/cluster';
+import type { KernelSession } from '@heddle/netlink';
+import {
+  type JoinOptions,
+  joinCluster,
+  type Membership,
+  type MembershipEvent,
+  type Router,
+  type RouterOptions,
+} from '@heddle/routing';
+import type { Store } from '@heddle/store';
+import { watchNames } from '../watch-names.ts';
+import { type AddressService, serveAddresses } from './address-service.ts';
+import { handlesInUse } from './evidence.ts';
+import { NodeAddresses, type Unready } from './node-addresses.ts';
+import type { NodeConfig } from './node-config.ts';
+import type { AsJson, NodeStatus } from './node-status.ts';
+import { openStore } from './open-store.ts';
+
+/** Something that happened to the node; with a reason when it is not good. */
+export interface NodeEvent {
+  readonly kind: 'node';
+  readonly what: string;
+  readonly why?: string;
+}
+
+/** The network of the cluster: what makes a node a member, and what gives it routes. */
+export interface ClusterNetwork {
+  join(options: JoinOptions): Promise<Membership>;
+  route?(options: RouterOptions): Promise<Router>;
+}
+
+/** How often things are done, in milliseconds. */
+export interface NodePace {
+  /** From one attempt to join to the next, at first; it doubles up to half a minute. */
+  readonly retry: number;
+  /** From one look at idle blocks and leaked addresses to the next. */
+  readonly tidy: number;
+  /** How long an address must be seen without its attachment before it counts as leaked. */
+  readonly leakGrace: number;
+}
+
+/** What a node is made of. */
+export interface ClusterNodeOptions {
+  readonly config: NodeConfig;
+  /** The machine's id. */
+  readonly instance: string;
+  /** Of the software. */
+  readonly version: string;
+  /** The node's own network namespace. */
+  readonly session: KernelSession;
+  /** That of `@heddle/routing` unless told otherwise. */
+  readonly network?: ClusterNetwork;
+  readonly onEvent?: (event: NodeEvent) => void;
+  readonly pace?: Partial<NodePace>;
+}
+
+const PACE: NodePace = { retry: 1000, tidy: 5 * 60_000, leakGrace: 15 * 60_000 };
+const LONGEST_RETRY = 30_000;
+const NETWORK: ClusterNetwork = { join: joinCluster };
+
+/** What is there while the node is a member. */
+interface Place {
+  readonly store: Store;
+  readonly membership: Membership;
+  readonly router: Router | undefined;
+  readonly leaks: LeakWatch;
+}
+
+/** See the file's comment. */
+export class ClusterNode implements AsyncDisposable {
+  /** For plugins in the same process. */
+  readonly addresses: NodeAddresses;
+  readonly #options: ClusterNodeOptions;
+  readonly #pace: NodePace;
+  readonly #waiting: WaitingReleases;
+  readonly #ending = new AbortController();
+  readonly #stack = new AsyncDisposableStack();
+  readonly #joined = Promise.withResolvers<void>();
+  #service: AddressService | undefined;
+  #place: Place | undefined;
+  #unready: Unready | undefined = { reason: 'the node has not joined its cluster yet' };
+  #leaksReleased = 0;
+  #retryWaiting: Promise<void> | undefined;
+  #work: Promise<unknown> = Promise.resolve();
+
+  constructor(options: ClusterNodeOptions) {
+    const { config } = options;
+    this.#options = options;
+    this.#pace = { ...PACE, ...options.pace };
+    this.#waiting = new WaitingReleases(config.waiting);
+    this.addresses = new NodeAddresses({
+      node: config.name,
+      waiting: this.#waiting,
+      onWaiting: () => this.#giveWaitingSoon(),
+      condition: () => ({ unready: this.#troubled(), warnings: this.#warnings() }),
+    });
+    this.#joined.promise.catch(() => {});
+  }
+
+  /** Serves, and begins to join; it does not wait until that has come to an end. @throws {NodeError} NODE_SOCKET */
+  async start(): Promise<void> {
+    const { config } = this.#options;
+    this.#service = await serveAddresses({
+      path: config.socket,
+      addresses: this.addresses,
+      onFailure: (error) => this.#tell('serve a plugin', error),
+    });
+    this.#stack.use(this.#service);
+    this.#stack.use(watchNames(config.waiting, (name) => name.endsWith('.give') && this.#giveWaitingSoon()));
+    this.#work = this.#run();
+  }
+
+  /** Ends when the node has joined. */
+  joined(): Promise<void> {
+    return this.#joined.promise;
+  }
+
+  /** How it is. */
+  async status(): Promise<NodeStatus> {
+    const { config } = this.#options;
+    const readiness = await this.addresses.status();
+    const { membership, router } = this.#place ?? {};
+    return {
+      ...{ name: config.name, store: config.store, socket: config.socket },
+      ready: readiness.ready,
+      ...(!readiness.ready && { reason: readiness.reason }),
+      ...(!readiness.ready && readiness.hint !== undefined && { hint: readiness.hint }),
+      membership: membership?.state.kind ?? 'joining',
+      blocks: this.addresses.blocks.map(({ cidr, pool, held, released }) => ({
+        ...{ cidr: `${cidr}`, pool, held: held.length, resting: released.length },
+      })),
+      waitingReleases: this.#waiting.list().length,
+      leaksReleased: this.#leaksReleased,
+      ...(router !== undefined && { routing: asJson(router.status()) }),
+    };
+  }
+
+  /** Leaves the kernel, and the store, as they are: another agent goes on from there. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#ending.abort(new Error('the node ends'));
+    this.#joined.reject(this.#ending.signal.reason);
+    this.addresses.close({ reason: 'the agent is ending', hint: 'try again when it has been replaced' });
+    await this.#work;
+    await this.#retryWaiting;
+    await this.#stack.disposeAsync();
+    await this.#leavePlace();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#ending;
+    for (let wait = this.#pace.retry; !signal.aborted; wait = Math.min(wait * 2, LONGEST_RETRY)) {
+      try {
+        this.#place = await this.#enter();
+        this.#unready = undefined;
+        this.#joined.resolve();
+        this.#tell('joined the cluster');
+        break;
+      } catch (error) {
+        this.#unready = unreadyBy(error);
+        this.addresses.close(this.#unready);
+        this.#tell('join the cluster', error);
+      }
+      await this.#pause(wait);
+    }
+    while (!signal.aborted) {
+      await this.#pause(this.#pace.tidy);
+      if (!signal.aborted) await this.#tidy();
+    }
+  }
+
+  async #enter(): Promise<Place> {
+    const { config, network = NETWORK, session, version, instance } = this.#options;
+    await using stack = new AsyncDisposableStack();
+    const store = stack.use(await openStore(config));
+    const { interface: link, families } = config;
+    const membership = stack.use(
+      await network.join({
+        ...{ store, session, name: config.name, instance: config.instance ?? instance, version },
+        labels: config.labels,
+        underlay: {
+          ...(link !== undefined && { interface: link }),
+          ...(families !== undefined && { families }),
+        },
+        onEvent: (event) => this.#hear(event),
+      }),
+    );
+    const router = await network.route?.({ membership, store, session });
+    if (router !== undefined) stack.use(router);
+    const { member } = membership;
+    await this.addresses.open({
+      member,
+      podMtu: (pools) => router?.podMtu(...pools) ?? membership.underlay.mtu,
+    });
+    const place = { store, membership, router, leaks: new LeakWatch(member, this.#pace.leakGrace) };
+    stack.move();
+    return place;
+  }
+
+  async #leavePlace(): Promise<void> {
+    const { store, membership, router } = this.#place ?? {};
+    this.#place = undefined;
+    await router?.[Symbol.asyncDispose]();
+    await membership?.[Symbol.asyncDispose]();
+    await store?.[Symbol.asyncDispose]();
+  }
+
+  /** Gives up blocks that nobody uses, and addresses whose attachments were twice seen to be gone. */
+  async #tidy(): Promise<void> {
+    const { membership, leaks } = this.#place ?? {};
+    if (membership === undefined || leaks === undefined) return;
+    try {
+      const records = (await listHandles(membership.member)).map(({ value }) => value);
+      const released = await leaks.release(await handlesInUse(records, this.#options.session));
+      this.#leaksReleased += released.length;
+      if (released.length > 0) this.#tell(`gave back ${released.join(', ')}, whose attachments are gone`);
+      await releaseIdleBlocks(membership.member);
+    } catch (error) {
+      this.#tell('give up what nobody uses', error);
+    }
+  }
+
+  #hear(event: MembershipEvent): void {
+    switch (event.kind) {
+      case 'away':
+        this.#tell('the store is away', event.reason);
+        return;
+      case 'refused':
+        this.#tell('the cluster refuses this node', event.reason);
+        return;
+      case 'back':
+      case 'rejoined':
+        this.#tell(event.kind === 'back' ? 'the store is back' : 'joined the cluster again');
+        this.#giveWaitingSoon();
+        return;
+      case 'gone':
+      case 'removed':
+        this.#tell(`node ${event.node} is ${event.kind}`);
+        return;
+      case 'troubled':
+        this.#tell(event.what, event.reason);
+        return;
+    }
+  }
+
+  #giveWaitingSoon(): void {
+    this.#retryWaiting ??= this.#giveWaiting().finally(() => {
+      this.#retryWaiting = undefined;
+    });
+  }
+
+  async #giveWaiting(): Promise<void> {
+    const { signal } = this.#ending;
+    for (let wait = this.#pace.retry; !signal.aborted; wait = Math.min(wait * 2, LONGEST_RETRY)) {
+      try {
+        // Before the node has joined nothing can be given back, and joining does all of it.
+        if (this.#place === undefined || (await this.addresses.giveWaiting()) === 0) return;
+      } catch (error) {
+        this.#tell('give back what waits', error);
+      }
+      await this.#pause(wait);
+    }
+  }
+
+  #troubled(): Unready | undefined {
+    const state = this.#place?.membership.state;
+    if (state?.kind === 'away') return { reason: `the store does not answer: ${state.reason}` };
+    if (state?.kind === 'refused') return { reason: state.reason };
+    return this.#unready;
+  }
+
+  #warnings(): readonly string[] {
+    const problems = this.#place?.router?.status().problems ?? [];
+    return problems.map(({ subject, reason }) => `${subject}: ${reason}`);
+  }
+
+  async #pause(milliseconds: number): Promise<void> {
+    const { signal } = this.#ending;
+    await pause(milliseconds, undefined, { signal, ref: false }).catch(() => {});
+  }
+
+  #tell(what: string, failure?: unknown): void {
+    const why =
+      failure === undefined ? {} : { why: failure instanceof Error ? failure.message : `${failure}` };
+    this.#options.onEvent?.({ kind: 'node', what, ...why });
+  }
+}
+
+function unreadyBy(error: unknown): Unready {
+  const reason = error instanceof Error ? error.message : String(error);
+  return { reason, ...(error instanceof HeddleError && error.hint !== undefined && { hint: error.hint }) };
+}
+
+function asJson<T>(value: T): AsJson<T> {
+  return JSON.parse(JSON.stringify(value)) as AsJson<T>;
+}
