@@ -74,7 +74,11 @@ export class EchoPair implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const program of this.#programs) program.kill();
-    await Promise.all(this.#programs.map((program) => once(program, 'exit')));
+    // The client first: to one that still sends, a server that is gone is an error.
+    for (const program of this.#programs.toReversed()) {
+      const ended = once(program, 'exit');
+      program.kill();
+      await ended;
+    }
   }
 }
