@@ -65,6 +65,7 @@ export {
 } from './plan/plan.ts';
 export type { WrittenFile } from './plan/stage.ts';
 export { type DelegateUse, delegatesOf } from './programs/delegates.ts';
+export { notStarted } from './programs/not-started.ts';
 export type { Program, ProgramKind, Programs } from './programs/program.ts';
 export type { PluginReader } from './programs/reader.ts';
 export { type SystemProgramsOptions, systemPrograms } from './programs/system-programs.ts';

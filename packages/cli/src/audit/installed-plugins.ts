@@ -1,7 +1,7 @@
 /** Which plugins are installed, and which versions they speak. */
 import { CniError } from '@heddle/cni';
 import { findPlugin, type Runtime } from '@heddle/cni/runtime';
-import type { InstalledPlugin, InstalledPlugins } from '@heddle/doctor';
+import { type InstalledPlugin, type InstalledPlugins, notStarted } from '@heddle/doctor';
 
 /** How long a plugin may take to say its versions, in milliseconds. */
 const PATIENCE = 5000;
@@ -20,8 +20,10 @@ export async function readInstalled(
     types.map(async (type): Promise<readonly [string, InstalledPlugin]> => {
       const plugin = look(type, directories);
       if (plugin.path === undefined) return [type, plugin];
-      const versions = await versionsOf(runtime, type);
-      return [type, { ...plugin, ...(versions !== undefined && { versions }) }];
+      const answer = await askVersions(runtime, type);
+      // What cannot be started is as good as none.
+      if (typeof answer === 'string') return [type, { obstacles: [`${plugin.path}: ${answer}`] }];
+      return [type, { ...plugin, ...(answer !== undefined && { versions: answer }) }];
     }),
   );
   const asked = new Map(found);
@@ -50,12 +52,15 @@ function isObstacle(text: string): boolean {
   return text.includes('/');
 }
 
-/** Nothing when the plugin does not answer: that is for `heddle doctor` to tell. */
-async function versionsOf(runtime: Runtime, type: string): Promise<readonly string[] | undefined> {
+/**
+ * The versions, or why the kernel does not start it: a program for another processor is found by name. Nothing when the
+ * plugin does not answer: that is for `heddle doctor` to tell.
+ */
+async function askVersions(runtime: Runtime, type: string): Promise<readonly string[] | string | undefined> {
   try {
     const versions = await runtime.version(type, { signal: AbortSignal.timeout(PATIENCE) });
-    return 'supportedVersions' in versions ? versions.supportedVersions : undefined;
-  } catch {
-    return undefined;
+    return 'supportedVersions' in versions ? versions.supportedVersions : notStarted(versions.unknown);
+  } catch (error) {
+    return notStarted(error);
   }
 }

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { CliLab } from '../testing/cli-lab.ts';
 
@@ -18,6 +20,13 @@ function lab(): CliLab {
     ],
   });
   return made;
+}
+
+/** One of this machine's, with another's number in e_machine (elf(5)). */
+function foreignProgram(): Uint8Array {
+  const program = readFileSync('/bin/true');
+  program.writeUInt16LE(process.arch === 'arm64' ? 62 : 183, 18);
+  return program;
 }
 
 const PORTS = { portMappings: [{ hostPort: 8080, containerPort: 80, protocol: 'tcp' }] };
@@ -48,6 +57,27 @@ async function explained(made: CliLab, ...args: readonly string[]): Promise<Expl
 }
 
 describe('heddle explain', () => {
+  test('tells a directory that is not there from one with nothing in it', async () => {
+    using made = new CliLab();
+    const said = async (directory: string) =>
+      (await made.run(['explain'], { NETCONFPATH: directory })).stdout;
+    assert.match(await said(made.places.configDir), /no configurations/);
+    assert.match(await said(`${made.root}/nowhere`), /there is no such directory/);
+  });
+
+  test('a program for another processor is no program', async () => {
+    using made = lab();
+    rmSync(join(made.places.pluginDir, 'portmap'));
+    writeFileSync(join(made.places.pluginDir, 'portmap'), foreignProgram(), { mode: 0o755 });
+    const { exitCode, stdout } = await made.run(['explain']);
+    assert.equal(exitCode, 1);
+    assert.match(stdout, /ADD would fail: portmap cannot be run/);
+    assert.match(stdout, /it cannot be started: .*(arm64|x64)/);
+    const audit = await made.run(['audit']);
+    assert.equal(audit.exitCode, 5);
+    assert.match(audit.stdout, /portmap cannot be started: .*(arm64|x64).* \[chain\/plugin-not-installed\]/);
+  });
+
   test('looks for plugins where the runtime is told to', async () => {
     using made = lab();
     made.write('config.toml', 'bin_dir = "/of/containerd"\n');

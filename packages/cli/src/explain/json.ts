@@ -5,6 +5,7 @@ import type { ExplainedNetwork, Explanation, Plan } from '@heddle/doctor';
 export const EXPLANATION_OUTPUT = `interface Output {
   runtime: string;
   directory: string;
+  isDirectoryMissing: boolean;
   cacheDir: string;
   candidates: {
     file: string;
@@ -58,6 +59,7 @@ interface Program {
   sha256?: string;
   versions?: string[];
   obstacles: string[];
+  isStartable?: false;
   problem?: string;
 }`;
 
@@ -66,6 +68,7 @@ export function explanationJson(explanation: Explanation, plan?: Plan): object {
   const { runtime, directory, cacheDir, choice, network, findings } = explanation;
   return {
     ...{ runtime: runtime.name, directory, cacheDir },
+    isDirectoryMissing: choice.isDirectoryMissing ?? false,
     candidates: choice.candidates.map(({ path, list, fate, reason }) => ({
       ...{ file: path, network: list?.name ?? null, fate, reason },
     })),

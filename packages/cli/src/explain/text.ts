@@ -63,7 +63,8 @@ function choiceText(explanation: Explanation, style: ExplainStyle): string {
     if (failures.length > 0) facts.push(['verdict', `ADD would fail: ${printable(failures.join('; '))}`]);
   }
   const files = formatTable(FILE_COLUMNS, choice.candidates, style.styled);
-  const listed = choice.candidates.length === 0 ? `  no configurations\n` : indented(files, 2);
+  const none = choice.isDirectoryMissing ? 'there is no such directory' : 'no configurations';
+  const listed = choice.candidates.length === 0 ? `  ${none}\n` : indented(files, 2);
   return `${formatFacts(facts, style.styled)}\n${heading(`Files in ${directory}`, style)}\n${listed}`;
 }
 

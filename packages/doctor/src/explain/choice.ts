@@ -32,6 +32,8 @@ export interface Choice {
   /** The configurations, in the order of their names. */
   readonly candidates: readonly Candidate[];
   readonly chosen?: Candidate;
+  /** There is no such directory. */
+  readonly isDirectoryMissing?: true;
 }
 
 interface Loaded {
@@ -60,7 +62,11 @@ export function choose(
       ? takeFirst(loaded, profile)
       : takeByName(loaded, profile, wanted);
   const chosen = candidates.find(({ fate }) => fate === 'chosen');
-  return { candidates, ...(chosen !== undefined && { chosen }) };
+  return {
+    candidates,
+    ...(chosen !== undefined && { chosen }),
+    ...(files.list(directory) === undefined && { isDirectoryMissing: true }),
+  };
 }
 
 function takeFirst(loaded: readonly Loaded[], { choosing, title }: RuntimeProfile): readonly Candidate[] {

@@ -22,6 +22,8 @@ export interface Program {
   readonly versions?: readonly string[];
   /** What is in the way in earlier directories, in words. */
   readonly obstacles: readonly string[];
+  /** `false` when the kernel refuses to start it. */
+  readonly isStartable?: boolean;
   /** Why it cannot be run, or does not say its versions. */
   readonly problem?: string;
 }

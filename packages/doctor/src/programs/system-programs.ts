@@ -4,6 +4,7 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
 import { CniError } from '@heddle/cni';
 import { type Environment, findPlugin, type PluginExec, Runtime, systemExec } from '@heddle/cni/runtime';
+import { notStarted } from './not-started.ts';
 import type { Program, ProgramKind, Programs } from './program.ts';
 
 /** Where to look, and how to ask. */
@@ -88,14 +89,20 @@ async function versionsOf(
   runtime: Runtime,
   type: string,
   patience: number,
-): Promise<Pick<Program, 'versions' | 'problem'>> {
+): Promise<Pick<Program, 'versions' | 'problem' | 'isStartable'>> {
   try {
     const answer = await runtime.version(type, { signal: AbortSignal.timeout(patience) });
     if ('supportedVersions' in answer) return { versions: answer.supportedVersions };
-    return { problem: `it does not say its versions: ${answer.unknown.message}` };
+    return silence(answer.unknown);
   } catch (error) {
     if (!(error instanceof CniError)) throw error;
-    const details = error.cniDetails === undefined ? '' : `; ${error.cniDetails}`;
-    return { problem: `it does not say its versions: ${error.message}${details}` };
+    return silence(error);
   }
+}
+
+function silence(error: CniError): Pick<Program, 'problem' | 'isStartable'> {
+  const why = notStarted(error);
+  if (why !== undefined) return { problem: `it cannot be started: ${why}`, isStartable: false };
+  const details = error.cniDetails === undefined ? '' : `; ${error.cniDetails}`;
+  return { problem: `it does not say its versions: ${error.message}${details}` };
 }

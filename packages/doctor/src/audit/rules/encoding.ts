@@ -26,11 +26,23 @@ const unreadable = subjectRule({
         place: { file: file.path },
         what: `the file cannot be read: ${file.unreadable}`,
         ...refused(file, subject),
-        remedy: 'Mend the link or the permissions, write the file anew, or remove it.',
+        remedy: remedyFor(file.unreadable),
       };
     }
   },
 });
+
+/** By what keeps it from being read: see `nodeFiles` and `auditedFile` for the words. */
+function remedyFor(why: string): string {
+  if (why.includes('permission')) return 'Run as root, or let the user of the runtime read it: chmod u+r.';
+  if (why.includes('link')) return 'Have the link lead to the configuration, or remove it.';
+  if (/directory|regular file/.test(why)) {
+    return 'Move it out of this directory, or give it a name that does not end in .conf, .conflist or .json.';
+  }
+  if (/binary|bytes|levels/.test(why))
+    return 'It is no configuration: move it out of this directory, or write one in its place.';
+  return 'See that the file system is in order, and write the file anew, or remove it.';
+}
 
 const utf16 = fileRule({
   id: 'encoding/utf-16',
