@@ -59,7 +59,18 @@ it is in no network namespace of the node, no link of the node belongs to its ho
 its namespace is gone, and the reservation is older than a minute. That must hold twice, ten seconds apart; then, under host-local's lock,
 it is checked again, and that very reservation is removed. \`--dry-run\` shows which.
 
-What else is found is not repaired: the remedy says how, and the decision is the operator's.`;
+What else is found is not repaired: the remedy says how, and the decision is the operator's. Where commands do it, they are beside
+it, each a whole line behind a \`$\` that is to be typed as root as it is (\`commands\` in JSON):
+
+\`\`\`
+c1 eth0 on podnet
+  error veth3d81f3a5 on the node is down [attachment/link-down]
+    The container has no network.
+    to mend: set it up again; keep network managers off it
+      $ ip link set veth3d81f3a5 up
+\`\`\`
+
+One fault may hide another: mend the first finding, and look again.`;
 
 const LOGS = `## Reading logs
 

@@ -8,7 +8,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { release } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -139,7 +139,13 @@ export class DoctorLab extends Node {
 
   /** The network `podnet`: a dual-stack bridge, masqueraded, with published ports. */
   podnet(
-    more: { readonly bridge?: object; readonly ipam?: object; readonly top?: object } = {},
+    more: {
+      readonly bridge?: object;
+      readonly ipam?: object;
+      readonly top?: object;
+      /** A further plugin, at the end of the chain. */
+      readonly last?: object;
+    } = {},
   ): NetworkConfigList {
     const ipam = {
       type: 'host-local',
@@ -149,7 +155,11 @@ export class DoctorLab extends Node {
       ...more.ipam,
     };
     const bridge = { type: 'bridge', bridge: 'cni0', isGateway: true, ipMasq: true, ...more.bridge, ipam };
-    const plugins = [bridge, { type: 'portmap', capabilities: { portMappings: true } }];
+    const plugins = [
+      bridge,
+      { type: 'portmap', capabilities: { portMappings: true } },
+      ...(more.last === undefined ? [] : [more.last]),
+    ];
     return this.write('10-podnet.conflist', { cniVersion: '1.0.0', name: 'podnet', ...more.top, plugins });
   }
 
@@ -164,6 +174,8 @@ export class DoctorLab extends Node {
   /** A plugin that is a shell script. */
   stub(name: string, script: string, mode = 0o755): string {
     const path = join(this.bin, name);
+    // What is there may be a link to the program of all plugins.
+    rmSync(path, { force: true });
     writeFileSync(path, script);
     chmodSync(path, mode);
     return path;

@@ -31,7 +31,7 @@ describe('configurations', () => {
     const [first] = await lab.findings();
     assert.equal(first?.id, 'network/displaced');
     assert.match(first?.what ?? '', /05-flannel\.conflist sorts before .*10-podnet\.conflist.*subnet\.env/);
-    assert.match(first?.remedy ?? '', /remove .*05-flannel\.conflist/);
+    assert.match(first?.commands?.join() ?? '', /^mv (\S*05-flannel\.conflist) \1\.disabled$/);
   });
 
   test('a typing error in the version', async () => {
@@ -54,7 +54,7 @@ describe('configurations', () => {
       first?.what ?? '',
       /cni0 has the address 10\.44\.0\.1\/24, and podnet wants 10\.45\.0\.1\/24/,
     );
-    lab.run(/(ip address del \S+ dev cni0)/.exec(first?.remedy ?? '')?.[1] ?? '');
+    for (const command of first?.commands ?? []) lab.run(command);
     await lab.attach(list, 'c2');
     assert.deepEqual(await lab.findings(), []);
   });
@@ -167,10 +167,10 @@ describe('files', () => {
     const [closed] = await told();
     assert.equal(closed?.severity, 'warning');
     assert.match(closed?.what ?? '', /^\/etc\/cni is closed to others/);
-    assert.match(closed?.remedy ?? '', /chmod 755 \/etc\/cni$/);
+    assert.deepEqual(closed?.commands, ['chmod 755 /etc/cni']);
     chmodSync(parent, 0o755);
     chmodSync(join(parent, 'tuning/allowlist.conf'), 0o600);
-    assert.match((await told())[0]?.remedy ?? '', /chmod 644/);
+    assert.match((await told())[0]?.commands?.join() ?? '', /^chmod 644 /);
   });
 
   test('denials of AppArmor and SELinux in the log of the kernel', async () => {

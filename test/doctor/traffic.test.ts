@@ -109,7 +109,7 @@ describe('routes and the kernel', () => {
       ['attachment/no-host-route'],
     );
     assert.match(findings[0]?.what ?? '', /sends packets for 10\.45\.0\.2 out of eth0, not to cni0/);
-    lab.run(/^(ip route add .*);/.exec(findings[0]?.remedy ?? '')?.[1] ?? '');
+    for (const command of findings[0]?.commands ?? []) lab.run(command);
     assert.deepEqual(await lab.findings(), []);
   });
 
@@ -119,7 +119,7 @@ describe('routes and the kernel', () => {
     lab.run('ip route add 10.45.0.0/28 dev eth0');
     const [first] = await lab.findings();
     assert.equal(first?.id, 'attachment/no-host-route');
-    lab.run(/^(ip route del .*), or/.exec(first?.remedy ?? '')?.[1] ?? '');
+    for (const command of first?.commands ?? []) lab.run(command);
     assert.deepEqual(await lab.findings(), []);
   });
 
@@ -243,10 +243,7 @@ describe('filters and translation', () => {
       const [first] = await lab.findings();
       assert.equal(first?.id, 'firewall/drops');
       assert.match(first?.what ?? '', /^the policy of chain (ip filter FORWARD|inet mine fw) drops packets/);
-      const [command = '', other = ''] =
-        /^(.*), and the same with (-o|oifname)\b/.exec(first?.remedy ?? '')?.slice(1) ?? [];
-      lab.run(command);
-      lab.run(command.replace(other === '-o' ? ' -i ' : 'iifname', other === '-o' ? ' -o ' : other));
+      for (const command of first?.commands ?? []) lab.run(command);
       assert.deepEqual(await lab.findings(), [], first?.remedy);
     });
   }
@@ -319,7 +316,7 @@ describe('sizes', () => {
       first?.what ?? '',
       /packets of 1500 bytes to 198\.51\.100\.9 are lost without a word; 1400 bytes get there/,
     );
-    assert.match(first?.remedy ?? '', /"mtu" of network podnet to 1400/);
+    assert.match(first?.remedy ?? '', /write "mtu": 1400 into the plugin bridge of network podnet, /);
   });
 
   test('where it is told, connections adapt, and nothing is found', async () => {

@@ -72,9 +72,11 @@ function auditErrors({ ports, networks }: NodeView, network: string | undefined)
     .map((finding) =>
       finding.fix === undefined
         ? finding
-        : { ...finding, fix: { ...finding.fix, command: 'heddle audit --fix' } },
+        : { ...finding, commands: [AUDIT_FIX], fix: { ...finding.fix, command: AUDIT_FIX } },
     );
 }
+
+const AUDIT_FIX = 'heddle audit --fix';
 
 /** One attachment of each network: of those that are up, one that is in order as far as one sees, where there is one. */
 function representatives({ pods }: NodeView, findings: readonly Finding[]): readonly PodView[] {

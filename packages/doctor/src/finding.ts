@@ -55,6 +55,11 @@ export interface Finding {
   readonly consequence: string;
   /** How to mend it. */
   readonly remedy: string;
+  /**
+   * The remedy as lines for root's shell, in their order, each as it is to be typed: see `commandLine`. Of several ways to
+   * mend it they are one. None where the operator must choose or write something.
+   */
+  readonly commands?: readonly string[];
   /** What shows it: measurements, lines of a log, other files' places. */
   readonly evidence?: readonly string[];
   readonly fix?: Fix;

@@ -44,6 +44,8 @@ export const doctorCommand = defineCommand<DoctorFlags, string[]>({
       'hop by hop: namespace, link, gateway, route, filter, translation, beyond. --probe says where to.',
     'Nothing is changed, but for a table of its own in nftables while packets are followed. Probes are echo requests, ARP ' +
       'probes and neighbour solicitations, a few at a time. It needs root.',
+    'Mend the first finding, and look again: one fault may hide another. Lines that begin with $ are commands for a shell of ' +
+      'root, to be copied as they are; where there are several ways to mend something, they are one.',
     '--fix frees addresses that are held for containers that are gone. It looks twice, ten seconds apart, and checks each ' +
       'once more under the lock before it is freed: the address of a container that lives is never touched. --dry-run only ' +
       'shows which.',

@@ -98,6 +98,7 @@ export const FINDINGS_JSON = `  findings: {
     what: string;
     consequence: string;
     remedy: string;
+    commands?: string[]; // for root's shell, where commands mend it
     evidence?: string[];
     fix?: object;
   }[];

@@ -1,13 +1,14 @@
 /** Whether somebody else has an address too. */
-import type { Addr } from '@heddle/netaddr';
+import type { Addr, Prefix } from '@heddle/netaddr';
 import type { Link } from '@heddle/netlink';
 import { SysError } from '@heddle/sys';
 import type { Finding } from '../finding.ts';
-import { nameOf, openInside, type PodView } from '../node/pods.ts';
+import { nameOf, openInside, type PodView, promisedAddresses } from '../node/pods.ts';
 import type { NodeView } from '../node/view.ts';
 import { type AskedLink, type Holders, whoHas } from '../probe/neighbours.ts';
 import { found } from '../rule.ts';
 import { doctorRule, type NodeCheck } from './check.ts';
+import { commandInside } from './put-back.ts';
 
 const duplicate = doctorRule({
   id: 'address/duplicate',
@@ -28,29 +29,45 @@ export const addressesCheck: NodeCheck = {
   },
 };
 
+interface User {
+  readonly name: string;
+  /** What takes the address from a container that was not given it by ADD. */
+  readonly taken?: readonly string[];
+}
+
+function takenWithoutAdd(pod: PodView, prefix: Prefix): readonly string[] {
+  const { inside, result, attachment } = pod;
+  if (inside === undefined || result === undefined || attachment.ifName === null) return [];
+  if (promisedAddresses(pod).some((each) => each.equals(prefix.addr))) return [];
+  return [commandInside(inside.path, 'ip', 'address', 'del', String(prefix), 'dev', attachment.ifName)];
+}
+
 /** Who is on which link of the node, by address. */
 function within(view: NodeView): readonly Finding[] {
-  const users = new Map<string, string[]>();
-  const note = (segment: string, addr: Addr, who: string) => {
+  const users = new Map<string, User[]>();
+  const note = (segment: string, addr: Addr, who: User) => {
     const key = `${segment} ${addr}`;
     users.set(key, [...(users.get(key) ?? []), who]);
   };
   for (const pod of view.pods) {
     const segment = String(segmentOf(pod));
     for (const { prefix } of pod.inside?.addresses ?? []) {
-      if (!prefix.addr.isLinkLocal) note(segment, prefix.addr, nameOf(pod.attachment));
+      if (!prefix.addr.isLinkLocal)
+        note(segment, prefix.addr, { name: nameOf(pod.attachment), taken: takenWithoutAdd(pod, prefix) });
     }
   }
   const byIndex = new Map(view.links.map((link) => [link.index, link]));
   for (const { link, prefix } of view.addresses) {
     const segment = String(link);
     if (users.has(`${segment} ${prefix.addr}`))
-      note(segment, prefix.addr, `the node's ${byIndex.get(link)?.name ?? 'link'}`);
+      note(segment, prefix.addr, { name: `the node's ${byIndex.get(link)?.name ?? 'link'}` });
   }
   return [...users].flatMap(([key, who]): readonly Finding[] => {
     const addr = key.split(' ')[1] ?? '';
-    if (new Set(who).size < 2) return [];
-    return [told(addr, `${addr} is on ${[...new Set(who)].join(' and on ')}`, [])];
+    const names = [...new Set(who.map(({ name }) => name))];
+    if (names.length < 2) return [];
+    const commands = who.flatMap(({ taken = [] }) => taken);
+    return [{ ...told(addr, `${addr} is on ${names.join(' and on ')}`, []), commands }];
   });
 }
 
@@ -167,6 +184,6 @@ function told(addr: string, what: string, evidence: readonly string[]): Finding 
     ...{ subject: addr, what, evidence },
     consequence: 'Packets for one go to the other, now and then or always: connections hang or are reset.',
     remedy:
-      'give one of them another address; keep the range of the network out of what others (DHCP, static hosts, other nodes) give out',
+      'take the address from whoever was not given it by the network; keep the range of the network out of what others (DHCP, static hosts, other nodes) give out',
   });
 }

@@ -19,9 +19,11 @@ export function alikeTogether({ pods }: NodeView, findings: readonly Finding[]):
     if (first === undefined || group.length <= FEW) return group;
     const { subject = '', what, evidence = [] } = first;
     const network = networks.get(subject);
+    const commands = [...new Set(group.flatMap((each) => each.commands ?? []))];
     return [
       {
         ...first,
+        ...(commands.length > 0 && { commands }),
         subject: `network ${network}`,
         what: `${what} (${subject}; ${count(others.length, 'other attachment')} likewise)`,
         evidence: [...evidence, `also: ${some(others.map((each) => each.subject ?? ''))}`],

@@ -1,5 +1,6 @@
 /** Whether all who attach containers can read the list of kernel parameters that tuning may set. */
 import { dirname } from 'node:path';
+import { commandLine } from '../command-line.ts';
 import type { Finding } from '../finding.ts';
 import type { NodeView } from '../node/view.ts';
 import { found } from '../rule.ts';
@@ -29,7 +30,7 @@ export const allowListCheck: NodeCheck = {
 
 const LIST = '/etc/cni/tuning/allowlist.conf';
 
-type Hindrance = Pick<Finding, 'severity' | 'what' | 'consequence' | 'remedy'>;
+type Hindrance = Pick<Finding, 'severity' | 'what' | 'consequence' | 'remedy' | 'commands'>;
 
 /** What keeps this process from reading the list. */
 function own({ ports: { files } }: NodeView): Hindrance | undefined {
@@ -40,7 +41,7 @@ function own({ ports: { files } }: NodeView): Hindrance | undefined {
     severity: 'error',
     what: `${path} may not be ${path === LIST ? 'read' : 'entered'}, so that tuning cannot read ${LIST}`,
     consequence: 'Every attachment fails with code 5: a list that cannot be read does not count as none.',
-    remedy: opening(path),
+    ...opening(path),
   };
 }
 
@@ -55,7 +56,7 @@ function others({ ports: { files } }: NodeView): Hindrance | undefined {
     severity: 'warning',
     what: `${path} is closed to others than its owner, and so is ${LIST} to rootless runtimes`,
     consequence: 'Rootless containers are not attached: tuning fails with code 5.',
-    remedy: opening(path),
+    ...opening(path),
   };
 }
 
@@ -69,6 +70,7 @@ function wayTo(path: string): readonly string[] {
   return above === '/' ? [] : [...wayTo(above), above];
 }
 
-function opening(path: string): string {
-  return path === LIST ? `chmod 644 ${path}` : `chmod 755 ${path}`;
+function opening(path: string): Pick<Finding, 'remedy' | 'commands'> {
+  const mode = path === LIST ? '644' : '755';
+  return { remedy: 'open it to everybody', commands: [commandLine('chmod', mode, path)] };
 }

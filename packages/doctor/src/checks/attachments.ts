@@ -1,10 +1,12 @@
 /** Each attachment as it is against how ADD left it: from its namespace outwards, without sending anything. */
 import { Prefix } from '@heddle/netaddr';
+import { commandLine } from '../command-line.ts';
 import type { Finding } from '../finding.ts';
 import { nameOf, type PodInside, type PodView, promisedAddresses } from '../node/pods.ts';
 import type { NodeView } from '../node/view.ts';
 import { found } from '../rule.ts';
 import { doctorRule, type NodeCheck, some } from './check.ts';
+import { addressesBack, commandInside, routesBack } from './put-back.ts';
 import { noHostRoute, wayBack } from './way-back.ts';
 
 const netnsGone = doctorRule({
@@ -75,7 +77,9 @@ function gone({ pods }: NodeView): readonly Finding[] {
       subject: `network ${network}`,
       what: `${each.length === 1 ? 'the namespace of an attachment is' : `the namespaces of ${each.length} attachments are`} gone, and nobody has detached ${each.length === 1 ? 'it' : 'them'}`,
       consequence: 'What they hold (addresses, published ports) is not free for others.',
-      remedy: `let the runtime remove the containers, or \`heddle gc ${network} --keep-live\``,
+      remedy:
+        'let the runtime remove the containers; where it does not know them any more, free what they hold',
+      commands: [commandLine('heddle', 'gc', network, '--keep-live')],
       evidence: [some(each.map(({ attachment }) => nameOf(attachment)))],
     }),
   );
@@ -102,7 +106,8 @@ function inside(pod: PodView, { link, addresses, routes, path }: PodInside): rea
       found(linkDown, {
         ...{ subject, what: `${ifName} in the container is down` },
         consequence: 'The container has no network.',
-        remedy: `nsenter --net=${path} ip link set ${ifName} up`,
+        remedy: 'set it up again; find out what sets it down',
+        commands: [commandInside(path, 'ip', 'link', 'set', ifName, 'up')],
       }),
     );
   }
@@ -117,7 +122,9 @@ function inside(pod: PodView, { link, addresses, routes, path }: PodInside): rea
           what: `${lost.join(' and ')} ${lost.length === 1 ? 'is' : 'are'} not on ${ifName} any more`,
         },
         consequence: 'What is sent to the container does not get there.',
-        remedy: 'start the container anew; find out what changes addresses there',
+        remedy:
+          'start the container anew, or put back what ADD had given; find out what changes addresses there',
+        commands: addressesBack(pod, lost),
         evidence: [
           addresses.length === 0
             ? `${ifName} has no address`
@@ -147,7 +154,8 @@ function inside(pod: PodView, { link, addresses, routes, path }: PodInside): rea
         consequence: missing.some(({ dst }) => dst.endsWith('/0'))
           ? 'The container reaches its own network only.'
           : 'The container does not reach these.',
-        remedy: 'start the container anew; find out what changes routes there',
+        remedy: 'start the container anew, or put back what ADD had set; find out what changes routes there',
+        commands: routesBack(pod, missing),
         evidence: missing.map(({ dst, gw }) => `ADD set ${dst}${gw === undefined ? '' : ` via ${gw}`}`),
       }),
     );
@@ -179,7 +187,8 @@ function outside(view: NodeView, { attachment, hostLink, result, inside }: PodVi
       found(noHostLink, {
         ...{ subject, what: `${hostLink.name} is not a port of ${bridge.name} any more` },
         consequence: 'The container reaches nobody.',
-        remedy: `ip link set ${hostLink.name} master ${bridge.name}; keep network managers off these links`,
+        remedy: `make it a port of ${bridge.name} again; keep network managers off these links`,
+        commands: [commandLine('ip', 'link', 'set', hostLink.name, 'master', bridge.name)],
       }),
     ];
   }
@@ -190,7 +199,8 @@ function outside(view: NodeView, { attachment, hostLink, result, inside }: PodVi
       found(linkDown, {
         ...{ subject, what: `${down.name} on the node is down` },
         consequence: 'The container has no network.',
-        remedy: `ip link set ${down.name} up; keep network managers off it`,
+        remedy: 'set it up again; keep network managers off it',
+        commands: [commandLine('ip', 'link', 'set', down.name, 'up')],
       }),
     ];
   }
@@ -201,7 +211,8 @@ function outside(view: NodeView, { attachment, hostLink, result, inside }: PodVi
       severity: state === 'blocking' || state === 'disabled' ? 'error' : 'warning',
       ...{ subject, what: `${hostLink.name} is a port that does not forward (${state})` },
       consequence: 'The bridge passes nothing on from the container or to it.',
-      remedy: `bridge link set dev ${hostLink.name} state 3; turn the spanning tree of ${master?.name ?? 'the bridge'} off unless it is needed`,
+      remedy: `let it forward; turn the spanning tree of ${master?.name ?? 'the bridge'} off unless it is needed`,
+      commands: [commandLine('bridge', 'link', 'set', 'dev', hostLink.name, 'state', 3)],
     }),
   ];
 }

@@ -1,6 +1,7 @@
 /** Whether the bridge of a network can get the address that the network asks for. */
 import { isJsonObject, type JsonObject, type PluginConfig } from '@heddle/cni';
 import { Prefix } from '@heddle/netaddr';
+import { commandLine } from '../command-line.ts';
 import type { Finding } from '../finding.ts';
 import { poolsOf } from '../node/pools.ts';
 import type { NodeView } from '../node/view.ts';
@@ -90,7 +91,12 @@ function judge(view: NodeView, { bridge, address, network, file }: Wanted): read
       ...{ place: { file }, subject: `network ${network}` },
       what: `${bridge} has the address ${inTheWay}, and ${network} wants ${address} there`,
       consequence: `No container can be attached to ${network}: "already has an IP address different from ${address}".`,
-      remedy: `if nobody needs the old one: ip address del ${inTheWay} dev ${bridge}, and start the containers that are behind it anew; else give ${network} a "bridge" of its own`,
+      remedy: `if nobody needs the old address, put the other in its place, and start the containers that have the old one as gateway anew; else give ${network} a "bridge" of its own`,
+      // In this order: a gateway that stays the same is never gone.
+      commands: [
+        commandLine('ip', 'address', 'add', String(address), 'dev', bridge),
+        commandLine('ip', 'address', 'del', String(inTheWay), 'dev', bridge),
+      ],
     }),
   ];
 }

@@ -29,7 +29,9 @@ export const conntrackCheck: NodeCheck = {
         what: `${used} of ${most} connections are tracked (${share} %)`,
         consequence:
           'Once it is full, packets of new connections are dropped: name look-ups and connects fail now and then.',
-        remedy: `sysctl -w net.netfilter.nf_conntrack_max=${most * 2}, and the same in /etc/sysctl.d (kube-proxy sets it again: conntrack.maxPerCore); find out who opens so many (\`conntrack -L\`)`,
+        remedy:
+          'make room for more, and write the same into a file of /etc/sysctl.d (kube-proxy sets it again: conntrack.maxPerCore); find out who opens so many (`conntrack -L`)',
+        commands: [`sysctl -w net.netfilter.nf_conntrack_max=${most * 2}`],
         ...(said !== undefined && { evidence: [`${said.text} (${ago(view.ports.now() - said.at)})`] }),
       }),
     ];

@@ -1,6 +1,7 @@
 /** Whether the directories and files that plugins and runtimes work in can be used. */
 import { dirname } from 'node:path';
 import { isJsonObject, type JsonValue } from '@heddle/cni';
+import { commandLine } from '../command-line.ts';
 import type { Finding } from '../finding.ts';
 import { reservationDirs } from '../inventory/reservations.ts';
 import type { NodeView } from '../node/view.ts';
@@ -90,7 +91,7 @@ function problem(view: NodeView, { path, role, wish }: Wanted): readonly Finding
       subject: path,
       what: `${path} (${role}) cannot be ${wish === 'write' ? 'written to' : 'read'}: ${why.what}`,
       consequence,
-      remedy: why.remedy,
+      ...{ remedy: why.remedy, commands: why.commands },
       ...(facts !== undefined && {
         evidence: [`mode ${octal(facts.mode)}, owner ${facts.uid}:${facts.gid}`],
       }),
@@ -105,11 +106,7 @@ function isOwn(view: NodeView, path: string): boolean {
   return machine.uid === 0 || there?.uid === machine.uid;
 }
 
-function whyNot(
-  view: NodeView,
-  path: string,
-  wish: 'read' | 'write',
-): { readonly what: string; readonly remedy: string } | undefined {
+function whyNot(view: NodeView, path: string, wish: 'read' | 'write'): Problem | undefined {
   const { files, machine } = view.ports;
   const facts = files.facts(path);
   if (facts === undefined) {
@@ -117,16 +114,20 @@ function whyNot(
     const refused =
       files.refusal(above, 'execute') ?? (wish === 'write' ? files.refusal(above, 'write') : undefined);
     if (refused === undefined) return undefined;
-    return { what: `${above}: ${wordsFor(refused)}`, remedy: remedyFor(view, above, refused) };
+    return { what: `${above}: ${wordsFor(refused)}`, ...remedyFor(view, above, refused) };
   }
   if (facts.kind !== 'directory') {
-    return { what: 'it is no directory', remedy: `move ${path} away, and make a directory (mode 755)` };
+    return {
+      what: 'it is no directory',
+      remedy: `move ${path} away, and make a directory`,
+      commands: [commandLine('mv', path, `${path}.old`), commandLine('install', '-d', '-m', '755', path)],
+    };
   }
   const refused = files.refusal(path, wish) ?? files.refusal(path, 'execute');
-  if (refused !== undefined) return { what: wordsFor(refused), remedy: remedyFor(view, path, refused) };
+  if (refused !== undefined) return { what: wordsFor(refused), ...remedyFor(view, path, refused) };
   // Root passes by permissions that stop a runtime without all capabilities.
   if (machine.uid === 0 && wish === 'write' && facts.uid === 0 && (facts.mode & 0o300) !== 0o300) {
-    return { what: `its mode is ${octal(facts.mode)}`, remedy: `chmod u+rwx ${path}` };
+    return { what: `its mode is ${octal(facts.mode)}`, ...remedyFor(view, path, 'EACCES') };
   }
   return undefined;
 }
@@ -152,30 +153,56 @@ const REFUSALS: Readonly<Record<string, string>> = {
   EROFS: 'the file system is mounted read-only',
 };
 
-function remedyFor(view: NodeView, path: string, errno: string): string {
-  if (errno === 'EROFS') return `mount ${mountOf(view.ports.files, path)?.point ?? path} read-write`;
-  if (errno === 'EPERM') return `chattr -i ${path}, or see the rules of SELinux or AppArmor`;
-  return `chmod u+rwx ${path}, and give it to the user of the runtime`;
+function remedyFor(view: NodeView, path: string, errno: string): Omit<Problem, 'what'> {
+  if (errno === 'EROFS') {
+    const point = mountOf(view.ports.files, path)?.point ?? path;
+    return {
+      remedy: `mount ${point} read-write, and see that /etc/fstab does not say otherwise`,
+      commands: [commandLine('mount', '-o', 'remount,rw', point)],
+    };
+  }
+  if (errno === 'EPERM') {
+    return {
+      remedy: 'take the mark "immutable" from it, or see the rules of SELinux or AppArmor',
+      commands: [commandLine('chattr', '-i', path)],
+    };
+  }
+  return {
+    remedy: 'let its owner in, who must be the user of the runtime',
+    commands: [commandLine('chmod', 'u+rwx', path)],
+  };
+}
+
+/** What keeps somebody out, and how to let him in. */
+interface Problem {
+  readonly what: string;
+  readonly remedy: string;
+  readonly commands: readonly string[];
 }
 
 function credentialsProblem(
   { ports: { files } }: NodeView,
   { path, type }: { readonly path: string; readonly type: string },
-): { readonly what: string; readonly remedy: string } | undefined {
+): Problem | undefined {
   const facts = files.facts(path);
   const again = `restart the pod that installs ${type} on this node`;
-  if (facts === undefined) return { what: 'it is not there', remedy: again };
-  if (facts.kind !== 'file') return { what: 'it is no file', remedy: `remove ${path}, and ${again}` };
+  if (facts === undefined) return { what: 'it is not there', remedy: again, commands: [] };
+  if (facts.kind !== 'file')
+    return { what: 'it is no file', remedy: `remove ${path}, and ${again}`, commands: [] };
   const refused = files.refusal(path, 'read');
-  if (refused !== undefined) return { what: wordsFor(refused), remedy: `chmod 600 ${path}` };
+  if (refused !== undefined) return { what: wordsFor(refused), ...readableByOwner(path) };
   // Root passes by permissions, unless it has been left without that capability.
   if ((facts.mode & 0o444) === 0) {
     return {
       what: `its mode is ${octal(facts.mode)}, which lets nobody in but a root with all capabilities`,
-      remedy: `chmod 600 ${path}`,
+      ...readableByOwner(path),
     };
   }
-  return files.head(path, 1)?.length === 0 ? { what: 'it is empty', remedy: again } : undefined;
+  return files.head(path, 1)?.length === 0 ? { what: 'it is empty', remedy: again, commands: [] } : undefined;
+}
+
+function readableByOwner(path: string): Omit<Problem, 'what'> {
+  return { remedy: 'let its owner read it, and nobody else', commands: [commandLine('chmod', '600', path)] };
 }
 
 function kubeconfigs(view: NodeView): readonly Finding[] {
@@ -193,7 +220,7 @@ function kubeconfigs(view: NodeView): readonly Finding[] {
               ...{ place: { file }, subject },
               what: `the plugin ${type} cannot read ${path}: ${problem.what}`,
               consequence: `${type} cannot ask the API server, and fails.`,
-              remedy: problem.remedy,
+              ...{ remedy: problem.remedy, commands: problem.commands },
             }),
           ];
         }
@@ -203,7 +230,7 @@ function kubeconfigs(view: NodeView): readonly Finding[] {
             ...{ place: { file }, subject },
             what: `${path} can be read by every user of the node (mode ${octal(facts.mode)})`,
             consequence: `Whoever gets into the node has the rights of ${type} in the cluster.`,
-            remedy: `chmod 600 ${path}`,
+            ...readableByOwner(path),
           }),
         ];
       }),

@@ -1,4 +1,6 @@
 /** Whether the kernel passes the packets of containers on. */
+
+import { commandLine } from '../command-line.ts';
 import type { Finding } from '../finding.ts';
 import { nameOf, type PodView } from '../node/pods.ts';
 import type { NodeView } from '../node/view.ts';
@@ -59,7 +61,8 @@ async function forwarding(view: NodeView): Promise<readonly Finding[]> {
       findings.push(
         found(off, {
           ...{ ...about, subject: sysctl(all), what: `${sysctl(all)} is 0` },
-          remedy: `sysctl -w ${sysctl(all)}=1, and in a file of /etc/sysctl.d so that it stays`,
+          remedy: 'switch it on, and write the same into a file of /etc/sysctl.d, so that it stays',
+          commands: [commandLine('sysctl', '-w', `${sysctl(all)}=1`)],
         }),
       );
       continue;
@@ -70,7 +73,8 @@ async function forwarding(view: NodeView): Promise<readonly Finding[]> {
       findings.push(
         found(off, {
           ...{ ...about, subject: link, what: `${sysctl(name)} is 0` },
-          remedy: `sysctl -w ${sysctl(name)}=1`,
+          remedy: 'switch it on, and write the same into a file of /etc/sysctl.d, so that it stays',
+          commands: [commandLine('sysctl', '-w', `${sysctl(name)}=1`)],
         }),
       );
     }
@@ -155,7 +159,12 @@ async function bridged(view: NodeView): Promise<readonly Finding[]> {
       what: value === undefined ? 'br_netfilter is not loaded' : 'net.bridge.bridge-nf-call-iptables is 0',
       consequence: `A pod on ${bridgeName} that calls a service, and is served by a pod on the same bridge, gets no answer.`,
       remedy:
-        'modprobe br_netfilter; sysctl -w net.bridge.bridge-nf-call-iptables=1 (and ip6tables), in files that are read at start',
+        'load the module and switch it on; write the same into files of /etc/modules-load.d and /etc/sysctl.d, so that it stays',
+      commands: [
+        ...(value === undefined ? ['modprobe br_netfilter'] : []),
+        'sysctl -w net.bridge.bridge-nf-call-iptables=1',
+        'sysctl -w net.bridge.bridge-nf-call-ip6tables=1',
+      ],
       evidence: ['kube-proxy keeps its services in iptables (chain KUBE-SERVICES)'],
     }),
   ];

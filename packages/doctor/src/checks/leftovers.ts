@@ -1,5 +1,6 @@
 /** What is on the node and belongs to nobody: of CNIs that are not in use any more, and of containers that are gone. */
-import type { Link } from '@heddle/netlink';
+import type { Link, NftChain, NftTable } from '@heddle/netlink';
+import { commandLine } from '../command-line.ts';
 import type { Finding } from '../finding.ts';
 import type { NodeView } from '../node/view.ts';
 import { found } from '../rule.ts';
@@ -59,7 +60,7 @@ async function ofOthers(view: NodeView): Promise<readonly Finding[]> {
           consequence: inKernel
             ? 'Its rules still translate or drop packets, and its routes still attract them, beside those of the present CNI.'
             : 'Files only: an installer or a plugin may take them for a sign that it is in use.',
-          remedy: remedyFor(print, links, paths),
+          ...remedyFor(print, { links, ownTables, ownChains, paths }),
           evidence,
         }),
       ];
@@ -74,15 +75,27 @@ function configTexts({ networks, ports: { files, places } }: NodeView): string {
   return [...read, ...files.list(places.configDir)].join('\n').toLowerCase();
 }
 
-function remedyFor({ project }: Footprint, links: readonly Link[], paths: readonly string[]): string {
-  const steps = [
-    ...(links.length > 0
-      ? [`ip link delete ${links[0]?.name}${links.length > 1 ? ' (and the others)' : ''}`]
-      : []),
-    ...(paths.length > 0 ? [`remove ${some(paths)}`] : []),
-  ];
-  const first = steps.length > 0 ? `${steps.join('; ')}; ` : '';
-  return `if ${project} is really gone: ${first}restart the node, which clears its rules and routes`;
+interface Traces {
+  readonly links: readonly Link[];
+  readonly ownTables: readonly NftTable[];
+  readonly ownChains: readonly NftChain[];
+  readonly paths: readonly string[];
+}
+
+/** Chains refer to each other, so all are flushed before the first is deleted; what leads to them goes with a restart. */
+function remedyFor(
+  { project }: Footprint,
+  { links, ownTables, ownChains, paths }: Traces,
+): Pick<Finding, 'remedy' | 'commands'> {
+  const restart = ownChains.length > 0 ? ', then restart the node, which clears its chains and routes' : '';
+  return {
+    remedy: `if ${project} is really gone, remove what it has left${restart}`,
+    commands: [
+      ...links.map(({ name }) => commandLine('ip', 'link', 'delete', name)),
+      ...ownTables.map(({ family, name }) => commandLine('nft', 'delete', 'table', family, name)),
+      ...paths.map((path) => commandLine('rm', '-r', path)),
+    ],
+  };
 }
 
 /** Names that the reference's plugins, Heddle's, Docker and Podman give to the node's end of a pair. */
@@ -110,7 +123,8 @@ function orphans(view: NodeView): readonly Finding[] {
       subject: 'links',
       what: `${count(pairs.length, 'pair')} of links ${pairs.length === 1 ? 'has' : 'have'} both ends on the node, and no container`,
       consequence: 'They take part in every broadcast of their bridge, and their names may be in the way.',
-      remedy: `ip link delete ${pairs[0]?.name}${pairs.length > 1 ? ' (and the others)' : ''}`,
+      remedy: `delete ${pairs.length === 1 ? 'it' : 'them'}`,
+      commands: pairs.map(({ name }) => commandLine('ip', 'link', 'delete', name)),
       evidence: [some(pairs.map(({ name }) => name))],
     }),
   ];

@@ -1,11 +1,13 @@
 /** Sizes of packets: what containers send, and what the links on their way take. */
 import type { Link } from '@heddle/netlink';
+import { commandLine } from '../command-line.ts';
 import type { Finding } from '../finding.ts';
 import { nameOf, type PodView } from '../node/pods.ts';
 import type { NodeView } from '../node/view.ts';
 import { found } from '../rule.ts';
 import { count, doctorRule, type NodeCheck, some } from './check.ts';
 import { narrowTunnels, OVERHEAD } from './tunnel-peers.ts';
+import { whereToWrite } from './where-to-write.ts';
 
 /** Also told by the walk, which tries it. */
 export const mtuTooLarge = doctorRule({
@@ -45,7 +47,8 @@ function dropped(view: NodeView): readonly Finding[] {
         subject: nameOf(attachment),
         what: `${link.name} has MTU ${link.mtu}, and ${narrow.name} on the node ${narrow.mtu}`,
         consequence: `Packets of more than ${narrow.mtu} bytes are dropped without a word: connections open, then hang.`,
-        remedy: `set "mtu": ${narrow.mtu} in the network and start the container anew, or give ${narrow.name} an MTU of ${link.mtu}`,
+        remedy: `give ${narrow.name} an MTU of ${link.mtu}; or write "mtu": ${narrow.mtu} into ${whereToWrite(view, attachment.network)}, and start the container anew`,
+        commands: [commandLine('ip', 'link', 'set', narrow.name, 'mtu', link.mtu)],
       }),
     ];
   });
@@ -82,7 +85,9 @@ function needless(view: NodeView): readonly Finding[] {
       subject: some([...new Set(pods.map(({ attachment }) => `network ${attachment.network}`))]),
       what: `${count(pods.length, 'container')} ${pods.length === 1 ? 'has' : 'have'} MTU ${mtu}, while ${uplink.name} takes ${uplink.mtu}`,
       consequence: 'More packets than needed, and so less throughput.',
-      remedy: `raise "mtu" in the network, to at most ${uplink.mtu} less what tunnels take`,
+      remedy: `if no tunnel takes its share, write "mtu": ${uplink.mtu}, else that less its headers, into ${[
+        ...new Set(pods.map(({ attachment }) => whereToWrite(view, attachment.network))),
+      ].join(' and ')}, and start the ${pods.length === 1 ? 'container' : 'containers'} anew`,
       evidence: [some(pods.map(({ attachment }) => nameOf(attachment)))],
     }),
   );

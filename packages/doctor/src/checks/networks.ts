@@ -4,6 +4,7 @@
  */
 import { atLeast, CniError, compareVersions, DecodeError, goJson, type NetworkConfigList } from '@heddle/cni';
 import { findPlugin, Runtime } from '@heddle/cni/runtime';
+import { commandLine } from '../command-line.ts';
 import type { Finding } from '../finding.ts';
 import type { NodeView } from '../node/view.ts';
 import { found } from '../rule.ts';
@@ -77,7 +78,8 @@ function nothing({ networks, ports }: NodeView): readonly Finding[] {
         : `there is no directory ${configDir}`,
       consequence: 'The runtime reports the network as not ready, and attaches nothing.',
       remedy:
-        'install a CNI, whose installer writes a file there (`heddle install` does), or see why its installer has not',
+        'install a CNI, whose installer writes a file there, or see why its installer has not; Heddle as a first one:',
+      commands: ['heddle install'],
     }),
   ];
 }
@@ -96,7 +98,8 @@ function displacing(view: NodeView): readonly Finding[] {
       subject: `network ${first.list.name}`,
       what: `${first.path} sorts before ${next.path}, and cannot work: ${why}`,
       consequence: `Pods are attached by ${first.path}, and fail.`,
-      remedy: `remove ${first.path} if it is left from another CNI, or give ${next.path} a lower number`,
+      remedy: `move ${first.path} out of the way, if it is left from another CNI; else give ${next.path} a lower number`,
+      commands: [commandLine('mv', first.path, `${first.path}.disabled`)],
     }),
   ];
 }

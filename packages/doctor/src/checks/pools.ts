@@ -1,7 +1,8 @@
 /** Addresses: how full the pools are, and whether those who hold addresses and those who use them are the same. */
 import { parseOwnerAlias } from '@heddle/cni/plugin';
 import { InflightMarks } from '@heddle/cni/runtime';
-import { formatRangeSet, rangeOf } from '@heddle/ipam';
+import { formatRangeSet, type RangeSet, rangeOf, resolveRange } from '@heddle/ipam';
+import { Prefix } from '@heddle/netaddr';
 import type { Finding } from '../finding.ts';
 import { hasNetns } from '../inventory/netns.ts';
 import type { NetworkReservation } from '../inventory/reservations.ts';
@@ -124,13 +125,14 @@ function fill(view: NodeView, pool: Pool, { gone, young }: Doubtful): readonly F
     ];
     const remedy =
       ownGone > 0
-        ? `\`heddle doctor --fix\` frees the ${ownGone} that are leaked; else give the network a larger range`
-        : 'give the network a larger range, or a further one in "ranges"';
+        ? `free the ${ownGone} that are leaked; if that is not enough, ${enlarging(pool, set)}`
+        : enlarging(pool, set);
     const about = {
       ...(pool.file !== undefined && { place: { file: pool.file } }),
       subject: `network ${pool.network}`,
       evidence,
       remedy,
+      ...(ownGone > 0 && { commands: ['heddle doctor --fix'] }),
     };
     if (free === 0n) {
       return [
@@ -151,13 +153,26 @@ function fill(view: NodeView, pool: Pool, { gone, young }: Doubtful): readonly F
   });
 }
 
+/** What to write, so that a range set has more addresses. */
+function enlarging({ file }: Pool, set: RangeSet): string {
+  const [{ subnet, addresses }] = set;
+  const where = file === undefined ? '' : ` in ${file}`;
+  const usable = resolveRange({ subnet }).addresses;
+  if (set.length > 1 || addresses.size < usable.size) {
+    return `widen the range ${formatRangeSet(set)}${where}: more of ${subnet} by "rangeStart" and "rangeEnd", or a larger subnet`;
+  }
+  const larger = Prefix.of(subnet.addr, Math.max(subnet.bits - 2, 1)).masked();
+  return `write a larger subnet in place of ${subnet}${where}, such as ${larger} if nobody else has it; a bridge keeps its old address until it is taken away: look again after the next container`;
+}
+
 function leaks(gone: readonly NetworkReservation[]): readonly Finding[] {
   return [...Map.groupBy(gone, ({ network }) => network)].map(([network, each]) =>
     found(leaked, {
       subject: `network ${network}`,
       what: `${count(each.length, 'address', 'addresses')} of ${network} ${each.length === 1 ? 'is' : 'are'} held for containers that are gone`,
       consequence: 'They are lost to the pool, and it runs dry sooner than it should.',
-      remedy: '`heddle doctor --fix --dry-run` shows what would be freed, `heddle doctor --fix` frees it',
+      remedy: 'free them; `--dry-run` beside it only shows which',
+      commands: ['heddle doctor --fix'],
       evidence: [some(each.map(({ addr, containerID }) => `${addr} for ${containerID}`))],
       fix: { what: `free ${some(each.map(({ addr }) => addr))}`, command: 'heddle doctor --fix' },
     }),

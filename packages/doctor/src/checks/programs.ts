@@ -1,12 +1,13 @@
 /** Whether the plugins that networks name can be run on this machine. */
 import { CNI_VERSIONS, CniError, isCniVersion, type NetworkConfigList, PluginError } from '@heddle/cni';
 import { findPlugin, type PluginVersions, Runtime } from '@heddle/cni/runtime';
-import { PLUGINS } from '@heddle/plugins';
+import { commandLine } from '../command-line.ts';
 import type { Finding } from '../finding.ts';
 import type { NodeView } from '../node/view.ts';
 import { found } from '../rule.ts';
 import { doctorRule, type NodeCheck } from './check.ts';
 import { interpreterProblem, mountProblem } from './program-file.ts';
+import { anew, fromHere, placeOf } from './replacement.ts';
 
 const missing = doctorRule({
   id: 'program/missing',
@@ -134,10 +135,14 @@ async function judge(view: NodeView, { type, lists, answers }: Used): Promise<re
         what: isThere
           ? `${type} cannot be started: ${unmounted?.what ?? error.cniDetails}`
           : `there is no ${type} in ${places.pluginPath.join(', ')}`,
-        remedy: isThere
-          ? (unmounted?.remedy ??
-            `install ${type} anew, for this processor and executable (mode 755)${bringing(type)}`)
-          : `install the plugin package of this node's network in ${places.pluginPath[0]}${PLUGINS.has(type) ? " (`heddle install` brings Heddle's)" : ''}, or correct "type"${hintOf(error)}`,
+        ...(isThere
+          ? unmounted === undefined
+            ? anew(view, type, placeOf(view, type))
+            : { remedy: unmounted.remedy }
+          : {
+              remedy: `install the plugin package of this node's network in ${places.pluginPath[0]}, or correct "type"${hintOf(error)}${fromHere(view, type) === undefined ? '' : "; Heddle's plugins:"}`,
+              commands: [fromHere(view, type) ?? []].flat(),
+            }),
       }),
     ];
   }
@@ -176,8 +181,9 @@ async function ask(
   const { exec, env, places } = view.ports;
   const subject = `plugin ${type}`;
   const runtime = new Runtime({ path: places.pluginPath, env, exec, cacheDir: places.cacheDir });
+  const patience = AbortSignal.timeout(PATIENCE);
   try {
-    const answer = await runtime.version(type, { signal: AbortSignal.timeout(PATIENCE) });
+    const answer = await runtime.version(type, { signal: patience });
     if (!('unknown' in answer)) {
       answers.set(type, answer);
       return [];
@@ -187,19 +193,23 @@ async function ask(
     throw answer.unknown;
   } catch (error) {
     if (!(error instanceof CniError)) throw error;
-    const said = [error.message.replace(SAID_BY_US, ''), error.cniDetails ?? '']
-      .filter((text) => text !== '')
-      .join('; ');
+    // That it was killed then is the doctor's own doing.
+    const said = patience.aborted
+      ? `no answer within ${PATIENCE / 1000} seconds`
+      : [error.message.replace(SAID_BY_US, ''), error.cniDetails ?? '']
+          .filter((text) => text !== '')
+          .join('; ');
     const isStart =
       error instanceof PluginError && /EACCES|ENOEXEC|exec format|permission denied/i.test(said);
     return [
       found(isStart ? unusable : fails, {
         ...{ subject, consequence },
         what: `${path} ${isStart ? 'cannot be started' : 'fails when it is asked for its versions'}: ${said}`,
-        remedy: isStart
-          ? `install ${type} anew, for this processor${bringing(type)}`
-          : `run \`CNI_COMMAND=VERSION ${path} < /dev/null\` to see it, and install ${type} anew${bringing(type)}`,
-        evidence: [users],
+        ...anew(view, type, path),
+        evidence: [
+          users,
+          ...(isStart ? [] : [`to see it: CNI_COMMAND=VERSION ${commandLine(path)} < /dev/null`]),
+        ],
       }),
     ];
   }
@@ -242,11 +252,6 @@ function hintOf({ hint }: CniError): string {
 
 /** What a runtime says of a plugin that says nothing itself. */
 const SAID_BY_US = /^netplugin failed with no error message: (fork\/exec \S+: )?/;
-
-/** Where a plugin comes from, when it is one of those that come with this command. */
-function bringing(type: string): string {
-  return PLUGINS.has(type) ? ` (move it away, and \`heddle install\` brings Heddle's ${type})` : '';
-}
 
 /** VERSION takes milliseconds; a plugin that waits for something will not end by itself. */
 const PATIENCE = 5000;

@@ -2,6 +2,7 @@
 import { parseOwnerComment } from '@heddle/cni/plugin';
 import { Addr } from '@heddle/netaddr';
 import type { ListedElement, ListedRule } from '@heddle/netlink';
+import { commandLine } from '../command-line.ts';
 import type { Finding } from '../finding.ts';
 import { addressesEverywhere, namespacePaths } from '../node/namespaces.ts';
 import { nameOf } from '../node/pods.ts';
@@ -39,7 +40,7 @@ interface Translation {
   /** The network of the attachment, where the entry says so. */
   readonly network?: string | undefined;
   /** Deletes it. */
-  readonly command?: string;
+  readonly command?: readonly string[];
 }
 
 async function stale(view: NodeView): Promise<readonly Finding[]> {
@@ -49,7 +50,7 @@ async function stale(view: NodeView): Promise<readonly Finding[]> {
   const alive = addressesEverywhere(paths);
   return translations
     .filter(({ target }) => !alive.has(String(target)))
-    .map(({ target, where, says, network = 'NETWORK', command }) =>
+    .map(({ target, where, says, network, command }) =>
       found(staleNat, {
         subject: `port to ${target}`,
         what: `${where} sends packets to ${target}, which no container of this node has`,
@@ -57,8 +58,10 @@ async function stale(view: NodeView): Promise<readonly Finding[]> {
           'Whoever connects to that port gets no answer, also when another container has it by now.',
         remedy:
           command === undefined
-            ? `\`heddle gc ${network} --keep-live\` frees what dead containers left`
-            : `\`heddle gc ${network} --keep-live\` has the plugin remove it, where it can; else \`${command}\``,
+            ? 'free what dead containers of the network have left'
+            : 'delete the rule; `heddle gc NETWORK --keep-live` has the plugin do it, where it can',
+        commands:
+          command ?? (network === undefined ? [] : [commandLine('heddle', 'gc', network, '--keep-live')]),
         evidence: [says],
       }),
     );
@@ -106,7 +109,7 @@ async function referenceChains({ ruleset }: NodeView): Promise<readonly Translat
         target,
         where: `chain ${family} ${table} ${name}`,
         says: rule.comment ?? `rule handle ${rule.handle}`,
-        command: `nft delete rule ${family} ${table} ${name} handle ${rule.handle}`,
+        command: [commandLine('nft', 'delete', 'rule', family, table, name, 'handle', String(rule.handle))],
       });
     }
   }
@@ -150,7 +153,10 @@ async function refusedHairpins(view: NodeView): Promise<readonly Finding[]> {
         what: `${hostLink.name} is not in hairpin mode${isAsked ? ', although the network asks for it' : ''}`,
         consequence:
           'The container gets no answer when it calls itself by its published port or by its service.',
-        remedy: `bridge link set dev ${hostLink.name} hairpin on${isAsked ? '' : ', and "hairpinMode": true in the network'}`,
+        remedy: isAsked
+          ? 'switch it on again; find out what switches it off'
+          : 'switch it on, and write "hairpinMode": true into the network for the containers to come',
+        commands: [commandLine('bridge', 'link', 'set', 'dev', hostLink.name, 'hairpin', 'on')],
         ...(isPublished && { evidence: ['it has published ports'] }),
       }),
     ];

@@ -48,7 +48,8 @@ async function nobodyEnforces(view: NodeView): Promise<readonly Finding[]> {
       what: 'no known engine for network policies is on this node',
       consequence:
         'NetworkPolicy objects are accepted by the cluster and have no effect here: everything is allowed.',
-      remedy: 'install an engine beside this network, if policies are meant to hold',
+      remedy:
+        'if policies are meant to hold, have an engine run on this node: kube-network-policies, kube-router (--run-firewall=true, --run-router=false), Calico or Antrea for policies only; else do not count on them',
       evidence: [
         `${count(pods.length, 'pod')} of Kubernetes, such as ${pods
           .slice(0, 1)
@@ -69,7 +70,7 @@ function unusedDns(view: NodeView): readonly Finding[] {
       what: `results of ${network} name the DNS servers ${(each[0]?.result?.dns?.nameservers ?? []).join(', ')}`,
       consequence: "Pods do not use them: the kubelet writes resolv.conf by the pod's dnsPolicy.",
       remedy:
-        'set dnsPolicy and dnsConfig in the pods, or clusterDNS of the kubelet; take "dns" out of the network',
+        'take "dns" out of the network, and start its pods anew; for other servers, set dnsPolicy and dnsConfig in the pods, or clusterDNS of the kubelet',
       evidence: [some(each.map(({ attachment }) => nameOf(attachment)))],
     }),
   );

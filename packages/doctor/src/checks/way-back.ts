@@ -1,5 +1,6 @@
 /** The way back: whether the node sends what is for a container to where the container is. */
 import type { Addr, Prefix } from '@heddle/netaddr';
+import { commandLine } from '../command-line.ts';
 import type { Finding } from '../finding.ts';
 import { nameOf, type PodView } from '../node/pods.ts';
 import type { NodeView } from '../node/view.ts';
@@ -39,13 +40,23 @@ export async function wayBack(view: NodeView, pod: PodView): Promise<readonly Fi
         consequence:
           'What the node, other containers and answers from outside send the container does not get there.',
         remedy: isMissing
-          ? `ip route add ${hostLink.master === undefined ? prefix.addr : prefix.masked()} dev ${arrival.name}; find out what removes routes`
-          : `ip route del ${dst} dev ${name}, or give one of the two networks another subnet`,
+          ? 'put the route back; find out what removes routes'
+          : 'take the other route away, or give one of the two networks another subnet',
+        commands: [
+          isMissing
+            ? commandLine('ip', 'route', 'add', towards(pod, prefix), 'dev', arrival.name)
+            : commandLine('ip', 'route', 'del', String(dst), 'dev', name),
+        ],
         evidence: [`ip route get ${prefix.addr}`],
       }),
     );
   }
   return findings;
+}
+
+/** The whole subnet where it is a bridge's, else the container alone. */
+function towards({ hostLink }: PodView, prefix: Prefix): string {
+  return String(hostLink?.master === undefined ? prefix.addr : prefix.masked());
 }
 
 interface ChosenRoute {

@@ -19,7 +19,7 @@ export function renderGithub(
 const COMMANDS: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', note: 'notice' };
 
 function annotation(finding: Finding, relative: (path: string) => string): string {
-  const { severity, id, place, subject, what, consequence, remedy } = finding;
+  const { severity, id, place, subject, what, consequence, remedy, commands = [] } = finding;
   const properties = [
     ...(place === undefined ? [] : [['file', relative(place.file)]]),
     ...(place?.line === undefined ? [] : [['line', String(place.line)]]),
@@ -27,7 +27,7 @@ function annotation(finding: Finding, relative: (path: string) => string): strin
     ['title', id],
   ].map(([name = '', value = '']) => `${name}=${escapeProperty(value)}`);
   const about = place === undefined && subject !== undefined ? `${subject}: ` : '';
-  const message = `${about}${what}\n${consequence}\nTo mend: ${remedy}`;
+  const message = [`${about}${what}`, consequence, `To mend: ${remedy}`, ...commands].join('\n');
   return `::${COMMANDS[severity]} ${properties.join(',')}::${escapeData(message)}`;
 }
 

@@ -81,6 +81,22 @@ describe('a report', () => {
     assert.ok(lines.every((line) => line.length <= 60));
   });
 
+  test('has the commands of a remedy as whole lines, in every form, and as text the first of many', () => {
+    const commands = Array.from(
+      { length: 12 },
+      (_, index) => `ip link set veth${index} up${' '.repeat(80)}#`,
+    );
+    const down = report([{ ...likely, commands }]);
+    const typed = renderText(down, { width: 60 })
+      .split('\n')
+      .flatMap((line) => /^ {6}\$ (.*)$/.exec(line)?.[1] ?? []);
+    assert.deepEqual(typed, commands.slice(0, 10));
+    assert.match(renderText(down), /^ {6}… and 2 more; `--format json` has all$/m);
+    assert.ok(renderGithub(down).includes(`range larger%0A${commands[0]}%0A${commands[1]}`));
+    const [{ results }] = JSON.parse(renderSarif(down, { rules: RULES, version: '1.2.3' })).runs;
+    assert.ok(results[0].message.text.includes(`range larger\n${commands.join('\n')}`));
+  });
+
   test('as JSON is what was found', () => {
     assert.deepEqual(JSON.parse(renderJson(report([mild]))), {
       ...{ findings: [mild], silenced: [], checked: '3 files' },

@@ -54,7 +54,18 @@ function descriptor({ id, title, severity, explains }: Rule) {
 }
 
 function result(finding: Finding, indices: ReadonlyMap<string, number>, options: SarifOptions) {
-  const { id, severity, place, subject, what, consequence, remedy, evidence = [], fix } = finding;
+  const {
+    id,
+    severity,
+    place,
+    subject,
+    what,
+    consequence,
+    remedy,
+    commands = [],
+    evidence = [],
+    fix,
+  } = finding;
   const ruleIndex = indices.get(id);
   const logical = subject === undefined ? {} : { logicalLocations: [{ fullyQualifiedName: subject }] };
   const physical = place === undefined ? {} : { physicalLocation: physicalLocation(place, options) };
@@ -62,7 +73,7 @@ function result(finding: Finding, indices: ReadonlyMap<string, number>, options:
     ruleId: id,
     ...(ruleIndex !== undefined && { ruleIndex }),
     level: severity,
-    message: { text: [`${what}.`, consequence, `To mend: ${remedy}`, ...evidence].join('\n') },
+    message: { text: [`${what}.`, consequence, `To mend: ${remedy}`, ...commands, ...evidence].join('\n') },
     ...((place !== undefined || subject !== undefined) && { locations: [{ ...physical, ...logical }] }),
     ...(fix?.edits !== undefined && { fixes: [fixJson(fix.what, fix.edits, options)] }),
   };

@@ -43,7 +43,7 @@ function groupOf({ place, subject }: Finding): string {
 }
 
 function findingText(finding: Finding, style: TextStyle): string {
-  const { severity, id, place, what, consequence, remedy, evidence = [] } = finding;
+  const { severity, id, place, what, consequence, remedy, commands = [], evidence = [] } = finding;
   const at = lineAndColumn(place);
   const head = [
     paint(style, COLOURS[severity], severity),
@@ -58,6 +58,7 @@ function findingText(finding: Finding, style: TextStyle): string {
     ...excerptLines(place, style),
     ...paragraph(style, '', consequence),
     ...paragraph(style, 'to mend: ', remedy),
+    ...commandLines(commands),
     ...evidence.flatMap((line) => paragraph(style, '- ', line)),
   ].join('\n');
 }
@@ -98,6 +99,17 @@ function paragraph(style: TextStyle, label: string, text: string): readonly stri
   return lines.map((line, index) => `    ${index === 0 ? label : ' '.repeat(label.length)}${line}`);
 }
 
+/** Not wrapped: a line is copied as a whole. */
+function commandLines(commands: readonly string[]): readonly string[] {
+  const shown = commands.slice(0, MOST_COMMANDS);
+  const rest = commands.length - shown.length;
+  return [
+    ...shown.map((command) => `      $ ${printable(command)}`),
+    ...(rest > 0 ? [`      … and ${rest} more; \`--format json\` has all`] : []),
+  ];
+}
+
+const MOST_COMMANDS = 10;
 const WIDTH = 100;
 
 function wrap(text: string, width: number): readonly string[] {

@@ -1,11 +1,13 @@
 /** The part of a walk that leaves the node: which hook or decision of the node a probe does not come through. */
 import type { Addr } from '@heddle/netaddr';
 import { IPS, type NftTrace } from '@heddle/netlink';
+import { whereToWrite } from '../checks/where-to-write.ts';
+import { commandLine } from '../command-line.ts';
 import { nameOf } from '../node/pods.ts';
 import { EchoProbe, type EchoResult } from '../probe/echo.ts';
 import { type Milestone, milestoneOf, type Tracing, traceEchoes } from '../probe/trace.ts';
 import { found, type Rule } from '../rule.ts';
-import { blame } from './blame.ts';
+import { acceptedBy, blame } from './blame.ts';
 import { isWithoutTracing, type Step, TRIES, WAIT, type WalkContext } from './context.ts';
 import {
   firewallDrops,
@@ -91,10 +93,10 @@ async function explain(context: WalkContext, lost: Lost): Promise<void> {
 async function dropped(context: WalkContext, step: NftTrace, { target, result }: Lost): Promise<void> {
   const { view } = context;
   const link = linkName(context);
-  const { who, where, remedy } = await blame(view.host, step, link);
+  const { who, where, remedy, commands } = await blame(view.host, step, link);
   tell(context, firewallDrops, 'filter', {
     what: `${who} drops packets of the container to ${target}`,
-    remedy,
+    ...{ remedy, commands },
     evidence: [
       `dropped in ${where}`,
       ...(result.kind === 'error' ? [`the container is told: ${result.reason}`] : []),
@@ -120,7 +122,8 @@ async function notForwarded(
   if (came.has('arrived') && (await view.sysctl(switchName)) === '0') {
     return tell(context, lostInRouting, 'route', {
       what: `the node does not forward: ${switchName.replaceAll('/', '.')} is 0`,
-      remedy: `sysctl -w ${switchName.replaceAll('/', '.')}=1`,
+      remedy: 'switch it on, and write the same into a file of /etc/sysctl.d, so that it stays',
+      commands: [commandLine('sysctl', '-w', `${switchName.replaceAll('/', '.')}=1`)],
     });
   }
   if (await isWithoutRoute(context, target)) return;
@@ -128,7 +131,8 @@ async function notForwarded(
   if (names.length > 0) {
     return tell(context, firewallDrops, 'filter', {
       what: `legacy iptables (${names.join(', ')}) drops packets of the container to ${target}`,
-      remedy: `iptables-legacy -I FORWARD -i ${linkName(context)} -j ACCEPT, and the same with -o; better, keep to one kind of iptables`,
+      remedy: "accept what comes from and goes to the containers' link; better, keep to one kind of iptables",
+      commands: acceptedBy(`ip${from.family === 6 ? '6' : ''}tables-legacy`, 'FORWARD', linkName(context)),
       evidence: [
         'the packet arrives, there is a route, and no rule of nftables drops it',
         'iptables-legacy -L FORWARD -v -n',
@@ -201,7 +205,7 @@ async function leftNode(context: WalkContext, { target }: Lost): Promise<void> {
   if (!isTranslated) {
     return tell(context, notMasqueraded, 'translation', {
       what: `packets to ${target} leave the node with the container's own address ${from}, and are not answered; the node's own are`,
-      remedy: `"ipMasq": true in network ${context.pod.attachment.network} (then start the container anew), or a route to ${from} on ${target}`,
+      remedy: `write "ipMasq": true into ${whereToWrite(context.view, context.pod.attachment.network)}, and start the container anew; or give ${target} a route to ${from}`,
     });
   }
   tell(context, lostBeyond, 'beyond', {
@@ -213,6 +217,7 @@ async function leftNode(context: WalkContext, { target }: Lost): Promise<void> {
 interface Told {
   readonly what: string;
   readonly remedy: string;
+  readonly commands?: readonly string[];
   readonly evidence?: readonly string[];
 }
 

@@ -1,5 +1,6 @@
 /** Whose a rule is that drops packets, and how to make it let containers through. */
 import type { KernelSession, ListedRule, NftChain, NftFamily, NftTrace } from '@heddle/netlink';
+import { commandLine } from '../command-line.ts';
 
 /** Somebody who keeps rules on nodes. */
 interface Keeper {
@@ -7,50 +8,57 @@ interface Keeper {
   /** Tables, as `inet firewalld`, and chains of theirs. */
   readonly tables?: RegExp;
   readonly chains?: RegExp;
+  readonly remedy: string;
   /** @param link the link towards the containers */
-  readonly remedy: (link: string) => string;
+  readonly commands?: (link: string) => readonly string[];
 }
 
 const KEEPERS: readonly Keeper[] = [
   {
     name: 'firewalld',
     tables: / firewalld$/,
-    remedy: (link) =>
-      `firewall-cmd --permanent --zone=trusted --add-interface=${link} && firewall-cmd --reload`,
+    remedy: "trust the containers' link",
+    commands: (link) => [
+      commandLine('firewall-cmd', '--permanent', '--zone=trusted', `--add-interface=${link}`),
+      'firewall-cmd --reload',
+    ],
   },
   {
     name: 'ufw',
     chains: /^ufw6?-/,
-    remedy: (link) => `ufw route allow in on ${link}, and ufw route allow out on ${link}`,
+    remedy: "allow what comes from and goes to the containers' link",
+    commands: (link) => ['in', 'out'].map((way) => commandLine('ufw', 'route', 'allow', way, 'on', link)),
   },
   {
     name: 'Docker',
     chains: /^DOCKER/,
-    remedy: (link) =>
-      `iptables -I DOCKER-USER -i ${link} -j ACCEPT, and the same with -o; or "ip-forward-no-drop": true in Docker's daemon.json`,
+    remedy:
+      'accept what comes from and goes to the containers, which does not outlive a restart; or write "ip-forward-no-drop": true into daemon.json of Docker',
+    // The chain for rules of others may not be there.
+    commands: (link) => acceptedBy('iptables', 'FORWARD', link),
   },
   {
     name: 'Calico',
     tables: / calico$/,
     chains: /^cali-/,
-    remedy: () => 'see the policies that apply to this pod',
+    remedy: 'see the policies that apply to this pod',
   },
-  { name: 'Cilium', chains: /^(OLD_)?CILIUM_/, remedy: () => 'see the policies that apply to this pod' },
+  { name: 'Cilium', chains: /^(OLD_)?CILIUM_/, remedy: 'see the policies that apply to this pod' },
   {
     name: 'kube-router',
     chains: /^KUBE-(NWPLCY|POD-FW|ROUTER)-/,
-    remedy: () => 'see the policies that apply to this pod',
+    remedy: 'see the policies that apply to this pod',
   },
   {
     name: 'kube-proxy',
     tables: / kube-proxy$/,
     chains: /^KUBE-/,
-    remedy: () => 'see the log of kube-proxy on this node',
+    remedy: 'see the log of kube-proxy on this node',
   },
   {
     name: 'Heddle',
     tables: /^(inet|bridge) heddle$/,
-    remedy: () => 'see "ingressPolicy" of the firewall plugin in the network',
+    remedy: 'see "ingressPolicy" of the firewall plugin in the network',
   },
 ];
 
@@ -61,6 +69,7 @@ export interface Blame {
   /** `chain ip filter FORWARD, by its policy`. */
   readonly where: string;
   readonly remedy: string;
+  readonly commands: readonly string[];
 }
 
 /**
@@ -88,23 +97,37 @@ export async function blame(
       keeper?.name ??
       (step.by === 'policy' ? `the policy of chain ${table} ${step.chain}` : `a rule of table ${table}`),
     where: `chain ${table} ${step.chain}, ${by}`,
-    remedy:
-      keeper?.remedy(link) ??
-      acceptance(
-        chains.find(({ name }) => name === step.chain),
-        link,
-      ) ??
-      `have chain ${table} ${step.chain} accept what comes from and goes to ${link}`,
+    ...(keeper === undefined
+      ? acceptance(chains.find(({ name }) => name === step.chain) ?? { ...step, name: step.chain }, link)
+      : { remedy: keeper.remedy, commands: keeper.commands?.(link) ?? [] }),
   };
 }
 
-/** Two rules in front of all others; nothing for a chain where one of them cannot be. */
-function acceptance(chain: NftChain | undefined, link: string): string | undefined {
-  if (chain === undefined || (chain.base !== undefined && chain.base.hook !== 'forward')) return undefined;
-  const program = chain.table === 'filter' ? IPTABLES[chain.family] : undefined;
-  return program === undefined
-    ? `nft insert rule ${chain.family} ${chain.table} ${chain.name} iifname ${link} accept, and the same with oifname; add both to the file that this table is made of`
-    : `${program} -I ${chain.name} -i ${link} -j ACCEPT, and the same with -o`;
+/** Two rules in front of all others; none for a chain where one of them cannot be. */
+function acceptance(
+  { family, table, name, base }: Pick<NftChain, 'family' | 'table' | 'name' | 'base'>,
+  link: string,
+): Pick<Blame, 'remedy' | 'commands'> {
+  const remedy = `have chain ${family} ${table} ${name} accept what comes from and goes to ${link}`;
+  if (base !== undefined && base.hook !== 'forward') return { remedy, commands: [] };
+  const program = table === 'filter' ? IPTABLES[family] : undefined;
+  if (program !== undefined) {
+    return {
+      remedy: `${remedy}; for it to stay, have whoever keeps the rules of ${program} set the same`,
+      commands: acceptedBy(program, name, link),
+    };
+  }
+  return {
+    remedy: `${remedy}; for it to stay, add both rules to the file that this table is made of`,
+    commands: ['iifname', 'oifname'].map((side) =>
+      commandLine('nft', 'insert', 'rule', family, table, name, side, link, 'accept'),
+    ),
+  };
+}
+
+/** The same in the words of iptables. */
+export function acceptedBy(program: string, chain: string, link: string): readonly string[] {
+  return ['-i', '-o'].map((side) => commandLine(program, '-I', chain, side, link, '-j', 'ACCEPT'));
 }
 
 /** Who makes tables called "filter". */

@@ -5,6 +5,7 @@
 import type { Addr } from '@heddle/netaddr';
 import type { Route } from '@heddle/netlink';
 import { mtuTooLarge } from '../checks/mtu.ts';
+import { whereToWrite } from '../checks/where-to-write.ts';
 import { nameOf, openInside, type PodInside, type PodView } from '../node/pods.ts';
 import type { NodeView } from '../node/view.ts';
 import { EchoProbe } from '../probe/echo.ts';
@@ -12,6 +13,7 @@ import { pathMtu } from '../probe/path-mtu.ts';
 import { found } from '../rule.ts';
 import { beyondNode } from './beyond.ts';
 import { TRIES, WAIT, type Walk, type WalkContext, type WalkOptions } from './context.ts';
+import { gatewayBack } from './gateway-back.ts';
 import { lostOnLink } from './rules.ts';
 
 /** Walks from one attachment, in each family that it has an address of. */
@@ -57,15 +59,8 @@ async function walk(context: WalkContext, target: Addr | undefined): Promise<voi
 }
 
 /** To the container's own gateway. Whether to go on. */
-async function toGateway({
-  inside,
-  session,
-  probe,
-  steps,
-  findings,
-  pod,
-  from,
-}: WalkContext): Promise<boolean> {
+async function toGateway(context: WalkContext): Promise<boolean> {
+  const { inside, session, probe, steps, findings, pod, from } = context;
   const route = defaultRoute(inside, from.family);
   if (route === undefined) {
     steps.push({
@@ -102,7 +97,7 @@ async function toGateway({
     found(lostOnLink, {
       ...{ subject: nameOf(pod.attachment), what },
       consequence: 'The container reaches nothing beyond its own network.',
-      remedy: `see that ${gateway} is on ${pod.hostLink?.master === undefined ? 'the node or on its network' : 'the bridge'}, and that nothing filters ARP or neighbour discovery`,
+      ...gatewayBack(context, gateway),
       evidence: [
         pod.hostLink === undefined
           ? `asked from ${from}`
@@ -114,7 +109,10 @@ async function toGateway({
 }
 
 /** With packets as large as the container sends them. */
-async function alongPath({ probe, inside, pod, steps, findings }: WalkContext, target: Addr): Promise<void> {
+async function alongPath(
+  { view, probe, inside, pod, steps, findings }: WalkContext,
+  target: Addr,
+): Promise<void> {
   const size = inside.link?.mtu ?? 0;
   const path = await pathMtu(probe, { target, size });
   if (path.kind === 'unanswered') return;
@@ -133,7 +131,7 @@ async function alongPath({ probe, inside, pod, steps, findings }: WalkContext, t
     found(mtuTooLarge, {
       ...{ subject: nameOf(pod.attachment), what },
       consequence: 'Connections open, and hang when the first full packet is sent.',
-      remedy: `set "mtu" of network ${pod.attachment.network} to ${path.works}, and start its containers anew; or let the way take ${size}`,
+      remedy: `write "mtu": ${path.works} into ${whereToWrite(view, pod.attachment.network)}, and start its containers anew; or let the way take ${size}`,
       evidence: ['tried with echo requests that must not be fragmented'],
     }),
   );

@@ -21,7 +21,7 @@ const duplicateName = subjectRule({
             subject: `network ${name}`,
             what: `${first.file.path} has the network name "${name}", too`,
             consequence: `${first.file.name} sorts first and is in force for ${inForce(first)}; both share addresses and cache.`,
-            remedy: 'Remove one of the files, or give each network a name of its own.',
+            remedy: `Remove the one that is left over, ${first.file.path} or ${network.file.path}; if both are needed, give each a "name" of its own.`,
           };
         }
       }
