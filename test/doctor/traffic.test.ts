@@ -165,6 +165,8 @@ describe('routes and the kernel', () => {
 
   test('the table of connections is full', async () => {
     const [first] = await found((lab) => {
+      // Entries are to outlive the look of a machine that is busy.
+      lab.run('sysctl -qw net.netfilter.nf_conntrack_udp_timeout=3600');
       lab.run(
         'nft',
         'add table inet t; add chain inet t c { type filter hook output priority 0; }; add rule inet t c ct state new accept',
