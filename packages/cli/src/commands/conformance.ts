@@ -175,18 +175,19 @@ interface Output {
     }
     const at = (path: string) => resolve(cli.cwd, path);
     const format = flags.format ?? (flags.output === 'json' ? 'json' : 'table');
-    const common = {
-      only: flags.check,
-      profile: flags.profile === undefined ? undefined : profileOf(at(flags.profile), kit),
-      env: cli.env,
-      onOutcome: (outcome: Outcome) => {
-        if (format === 'table') cli.stderr.write(kit.outcomeLine(outcome, cli.stderr.isStyled));
-      },
-    };
     const interruption = new AbortController();
     using _signals = cli.signals.listen(['SIGINT', 'SIGTERM'], () =>
       interruption.abort(new CommandError(EXIT.FAILED, 'interrupted: not all checks were run')),
     );
+    const common = {
+      only: flags.check,
+      profile: flags.profile === undefined ? undefined : profileOf(at(flags.profile), kit),
+      env: cli.env,
+      signal: interruption.signal,
+      onOutcome: (outcome: Outcome) => {
+        if (format === 'table') cli.stderr.write(kit.outcomeLine(outcome, cli.stderr.isStyled));
+      },
+    };
     const run = await (flags.runtime === undefined
       ? kit.checkPlugin({
           ...common,
@@ -197,7 +198,6 @@ interface Output {
           daemon: flags.daemon,
           ready: flags.ready,
           isThorough: flags.crash === 'all',
-          signal: interruption.signal,
         })
       : kit.checkRuntime({ ...common, ...runtimeOf(flags.runtime, common.profile, kit) }));
     const invocation = {

@@ -35,6 +35,8 @@ export interface RuntimeConformanceOptions {
   readonly only?: readonly string[] | undefined;
   readonly profile?: Profile | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Ends the run: what was started is killed and cleaned up, and {@link checkRuntime} fails with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
   readonly onOutcome?: (outcome: Outcome) => void;
 }
 
@@ -45,7 +47,7 @@ export interface RuntimeConformanceOptions {
  */
 export async function checkRuntime(options: RuntimeConformanceOptions): Promise<RunReport> {
   const started = performance.now();
-  const { template, only, profile = CLAIMS_ALL, env } = options;
+  const { template, only, profile = CLAIMS_ALL, env, signal } = options;
   const unknown = only?.find((id) => !RUNTIME_CHECKS.some((check) => check.id === id));
   if (unknown !== undefined) throw new KitError(`there is no check called ${unknown}`);
   using house = House.enter([]);
@@ -54,7 +56,7 @@ export async function checkRuntime(options: RuntimeConformanceOptions): Promise<
   const chosen = RUNTIME_CHECKS.filter(({ id }) => only?.includes(id) ?? true);
   for (const [number, check] of chosen.entries()) {
     const newest = profile.cniVersion ?? CURRENT_VERSION;
-    const facts = { house, number, template, newest, surroundings: withoutProtocol(env) };
+    const facts = { house, number, template, newest, surroundings: withoutProtocol(env), signal };
     const outcome = await runCheck(check, facts, options);
     outcomes.push(outcome);
     options.onOutcome?.(outcome);
@@ -72,7 +74,7 @@ function ownMount(path: string): Disposable {
 async function runCheck(
   check: RuntimeCheck,
   facts: ConstructorParameters<typeof RuntimeLab>[0],
-  { profile = CLAIMS_ALL, cleans = false }: RuntimeConformanceOptions,
+  { profile = CLAIMS_ALL, cleans = false, signal }: RuntimeConformanceOptions,
 ): Promise<Outcome> {
   const { id, title } = check;
   const began = performance.now();
@@ -81,15 +83,17 @@ async function runCheck(
   };
   const excuse = excuseFor(profile, id);
   if (excuse !== undefined) return ended({ status: 'unclaimed', reason: excuse });
+  signal?.throwIfAborted();
   using lab = new RuntimeLab(facts);
   try {
     await check.run(lab);
     return ended({ status: 'passed' });
   } catch (error) {
+    signal?.throwIfAborted();
     if (error instanceof DoesNotApply) return ended({ status: 'skipped', reason: error.message });
     if (error instanceof KitError || !(error instanceof HeddleError)) throw error;
     return ended({ status: 'failed', failure: failureReport(check, error, lab.calls.at(-1)) });
   } finally {
-    if (cleans) await lab.succeed('clean');
+    if (cleans) await lab.clean();
   }
 }

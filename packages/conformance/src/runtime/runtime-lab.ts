@@ -12,7 +12,7 @@ import { quoted } from '../report/reproduce.ts';
 import { type Recorded, Recorders } from './recorder.ts';
 
 /** What a runtime can be asked for. */
-export type Verb = 'add' | 'del' | 'check' | 'gc' | 'status' | 'clean';
+export type Verb = 'add' | 'del' | 'check' | 'gc' | 'status';
 
 /** How a runtime is called for one check. */
 export interface RuntimeCall {
@@ -49,6 +49,7 @@ export class RuntimeLab implements Disposable {
   readonly #template: string;
   readonly #surroundings: Readonly<Record<string, string>>;
   readonly #networks: string;
+  readonly #signal: AbortSignal | undefined;
 
   constructor(facts: {
     readonly house: House;
@@ -56,8 +57,11 @@ export class RuntimeLab implements Disposable {
     readonly template: string;
     readonly surroundings: Readonly<Record<string, string>>;
     readonly newest: string;
+    /** Ends calls, and the check with them. */
+    readonly signal?: AbortSignal | undefined;
   }) {
-    const { house, number, template, surroundings, newest } = facts;
+    const { house, number, template, surroundings, newest, signal } = facts;
+    this.#signal = signal;
     this.newest = newest;
     this.directory = join(house.directory, `runtime${number}`);
     this.#networks = join(this.directory, 'net.d');
@@ -104,8 +108,20 @@ export class RuntimeLab implements Disposable {
     verb: Verb,
     options: RuntimeCall = {},
   ): Promise<{ readonly call: Call; readonly plugins: readonly Recorded[] }> {
-    const { network = 'kitnet', netns = this.pod, ifName = 'eth0', args, capabilityArgs } = options;
     this.recorders.forget();
+    const call = await this.#call(verb, options, this.#signal);
+    this.#signal?.throwIfAborted();
+    return { call, plugins: this.recorders.calls() };
+  }
+
+  /** Has the runtime end what it has left running, also when the check is being ended. */
+  async clean(): Promise<void> {
+    const call = await this.#call('clean', {});
+    must(call.exitCode === 0, 'clean to succeed', () => said(call), call);
+  }
+
+  async #call(verb: Verb | 'clean', options: RuntimeCall, until?: AbortSignal): Promise<Call> {
+    const { network = 'kitnet', netns = this.pod, ifName = 'eth0', args, capabilityArgs } = options;
     const words: Readonly<Record<string, string>> = { verb, network, netns: netns.path, ifname: ifName };
     const shell = this.#template.replace(/\{(\w+)\}/g, (whole, name: string) => {
       const word = words[name];
@@ -128,11 +144,12 @@ export class RuntimeLab implements Disposable {
       node: this.node,
       shell,
       patience: 60_000,
+      until: until === undefined ? [] : [until],
     });
     const told: Call = { ...call, program: shell };
     this.calls.push(told);
-    must(!told.timedOut, 'the runtime to end within a minute', 'no end', told);
-    return { call: told, plugins: this.recorders.calls() };
+    must(!told.timedOut || until?.aborted === true, 'the runtime to end within a minute', 'no end', told);
+    return told;
   }
 
   /** The same; it must succeed. */
