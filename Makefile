@@ -2,7 +2,7 @@
 NODE := node_modules/.bin/node
 RUN := env -u NODE_EXTRA_CA_CERTS $(NODE) --conditions=source
 
-.PHONY: demo test bench check build clean setup setup-test fuzz lab
+.PHONY: demo test proof bench check build clean setup setup-test fuzz lab
 
 demo: setup
 	@$(RUN) test/demo/main.ts
@@ -13,6 +13,13 @@ test: setup-test
 # BENCH_ROUNDS=4 for a short run, RECORD=1 to keep the results in docs/performance.md
 bench: setup-test
 	@$(RUN) bench/main.ts
+
+# The conformance kit on all plugins, killed at every system call that changes something, in both lanes; hours.
+# PLUGINS=vlan,vrf for some of them only
+proof: setup-test
+	@for lane in program agent; do \
+	  HEDDLE_TEST_LANE=$$lane HEDDLE_CONFORMANCE=$${PLUGINS:-all} HEDDLE_CRASH=all $(RUN) scripts/test.ts test/conformance || exit 1; \
+	done
 
 check: setup
 	@$(RUN) scripts/check.ts

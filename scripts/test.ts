@@ -10,6 +10,7 @@ import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { run } from 'node:test';
 import { spec, type TestEvent } from 'node:test/reporters';
+import { buildCommand } from './build-command.ts';
 import { buildCrash } from './build-crash.ts';
 import { buildShim } from './build-shim.ts';
 import { buildStandalone } from './build-standalone.ts';
@@ -92,6 +93,7 @@ async function runInLab(files: readonly string[]): Promise<void> {
     buildStandalone();
     buildShim();
     buildCrash();
+    buildCommand();
   }
   try {
     await report(

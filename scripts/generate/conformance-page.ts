@@ -65,11 +65,21 @@ its own. For other flags, give the daemon with \`--daemon\`, and \`--ready /run/
 The suite \`crash\` kills the plugin, and all that it has started, at system calls that change something which outlives it,
 one after the other: requests on netlink sockets (but for those that only ask), files made, written, renamed, removed or
 locked, mounts, namespaces entered. After each kill it does what a runtime does, DEL and then GC without attachments;
-node and container must be as they are when nobody kills, and an ADD of the same names must work. Eight points of each
-command are tried, spread over all of them; \`--crash all\` tries every one. The report says how many there were.
+node and container must be as they are when nobody kills, and an ADD of the same names must work. The first ADD of a node
+is killed too, each time on a fresh one: what all attachments share may then be there in part, and the next ADD must
+complete it. Where a daemon runs beside the plugin, the same is done to the daemon, which is started anew after each kill.
+Six or eight points of each command are tried, spread over all of them; \`--crash all\` tries every one. The report says how
+many there were.
 
 \`\`\`sh
 heddle conformance ./my-plugin --config plugin.json --suite crash --crash all
+\`\`\`
+
+In this repository one command does that for all of Heddle's plugins and for the full chain, with all other checks, by the
+plugins' program alone and through the agent, here and in the lab where links need another kernel. It takes hours.
+
+\`\`\`sh
+make proof                  # PLUGINS=vlan,vrf for some plugins only
 \`\`\`
 
 What it is done with can be used alone, by tests of anything: the program \`packages/conformance/build/heddle-crash\`, and

@@ -134,11 +134,59 @@ class Agents implements Lane {
 
 /** How many calls of each verb an ordinary run takes. */
 const SAMPLE = process.env['HEDDLE_CRASH'] === 'all' ? Number.POSITIVE_INFINITY : 4;
+/** The same for what takes a node of its own. */
+const FIRST_SAMPLE = SAMPLE === Number.POSITIVE_INFINITY ? SAMPLE : 3;
+
+/** The first attachment of a node, with a kill, and another one after it. @returns what there is at the end */
+async function firstAttachment(
+  install: (directory: string) => string,
+  lane: (scene: Scene) => Lane,
+  point: number,
+) {
+  using scene = new Scene(install);
+  using killed = lane(scene);
+  const { runtime, network } = scene;
+  using pod = scene.pod('first');
+  const state = () =>
+    scene.state().map((line) =>
+      line
+        .replaceAll(scene.node.directory, 'NODE')
+        .replaceAll(MAC, 'MAC')
+        .replace(/^\d+: /, ''),
+    );
+  const report = await killed.operate('add', pod, point);
+  if (report.reached) killed.recover();
+  await runtime.del(network, pod.attachment);
+  await runtime.gc(network, []);
+  await runtime.add(network, pod.attachment);
+  await runtime.check(network, pod.attachment);
+  await runtime.del(network, pod.attachment);
+  await runtime.gc(network, []);
+  return { report, end: state() };
+}
+
+/** What the kernel makes up for each link; the numbers of links are not compared either. */
+const MAC = /\b([0-9a-f]{1,2}:){5}[0-9a-f]{1,2}\b/g;
 
 for (const [what, install, lane] of [
   ['the plugins of the full chain', installPlugins, (scene: Scene) => new Programs(scene)],
   ['the agent that serves the full chain', installClient, (scene: Scene) => new Agents(scene)],
 ] as const) {
+  test(`wherever a kill hits ${what} in the first ADD of a node, the next ADD completes what it needs`, async (t) => {
+    const whole = await firstAttachment(install, lane, 0);
+    const numbers = whole.report.points.map(({ number }) => number);
+    let kills = 0;
+    for (const point of spread(numbers, FIRST_SAMPLE)) {
+      const { report, end } = await firstAttachment(install, lane, point);
+      if (report.reached) kills++;
+      const last = report.points.at(-1);
+      assertUnchanged(whole.end, end, `a node whose first ADD was killed before ${last && pointText(last)}`);
+    }
+    assert.ok(kills > Math.min(numbers.length, FIRST_SAMPLE) / 2, `${kills} kills`);
+    console.log(`${what}, the first ADD: killed at ${kills} of ${numbers.length} calls`);
+    t.diagnostic(`killed at ${kills} of ${numbers.length} calls`);
+  });
+
   for (const verb of ['add', 'del'] as const) {
     test(`wherever a kill hits ${what} in ${verb.toUpperCase()}, DEL and GC leave nothing`, async (t) => {
       using scene = new Scene(install);

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { join, resolve } from 'node:path';
 import type { TestContext } from 'node:test';
+import { buildCommand } from '../../scripts/build-command.ts';
 import { THROUGH_AGENT } from '../support/agent-lane.ts';
 
 interface Report {
@@ -31,10 +32,8 @@ export interface OwnPlugin {
 /** Runs the kit; every check that is about the plugin must pass. The test's diagnostics say how long that took. */
 export function mustPass(t: TestContext, { directory, type, only = [], atLeast }: OwnPlugin): void {
   const command = ['--conditions=source', resolve('packages/cli/src/main.ts')];
-  const agent = [
-    ...['--daemon', [process.execPath, ...command, 'agent'].join(' ')],
-    ...['--ready', '/run/heddle/agent.sock'],
-  ];
+  const agent = [...['--daemon', `${resolve('bin/heddle')} agent`], ...['--ready', '/run/heddle/agent.sock']];
+  if (THROUGH_AGENT) buildCommand();
   const args = [
     ...[...command, 'conformance', join(directory, type), '-o', 'json'],
     ...only.flatMap((id) => ['--check', id]),

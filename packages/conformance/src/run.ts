@@ -142,7 +142,12 @@ async function runCheck(check: Check, bench: Bench, profile: Profile): Promise<O
   if (excuse !== undefined) return ended({ status: 'unclaimed', reason: excuse });
   bench.signal?.throwIfAborted();
   const node = await bench.nodes.take(suite);
-  using lab = new Lab({ ...bench, node, network: `${node.tag}-${id.replace('/', '.')}`.slice(0, 60) });
+  using lab = new Lab({
+    ...bench,
+    node,
+    renewed: () => bench.nodes.renew(suite),
+    network: `${node.tag}-${id.replace('/', '.')}`.slice(0, 60),
+  });
   try {
     await check.run(lab);
     const passed = ended({ status: 'passed', ...noted(lab) });
@@ -206,6 +211,13 @@ class Nodes implements Disposable {
     });
     this.#current = { node, suite };
     return node;
+  }
+
+  /** Another one, on which nothing has run yet. */
+  async renew(suite: Suite): Promise<Node> {
+    this.spoil();
+    this.#facts.house.forget();
+    return await this.take(suite);
   }
 
   /** Whether the next check gets the same one. */

@@ -2,7 +2,7 @@
  * The machine as plugins under test see it: their writes below /etc, /var/lib, /var/log and /run go to memory, and are
  * gone with this process. What the machine has of CNI is hidden.
  */
-import { mkdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   enterPrivateMounts,
@@ -25,6 +25,8 @@ const HIDDEN = ['/run', '/etc/cni', '/var/lib/cni', '/var/lib/heddle'] as const;
 const ROOM = 64 * 1024 * 1024;
 /** For the kit's own files: in memory too, so that nothing is left of them however this process ends. */
 export const OWN_DIRECTORY = '/run/heddle-conformance';
+/** What the house itself, and those who live in it, have there. */
+const KEPT: readonly string[] = [OWN_DIRECTORY, '/run/netns', '/run/lock'];
 
 /** See the file's comment. There is one for each process, for it never leaves these mounts. */
 export class House implements Disposable {
@@ -74,6 +76,16 @@ export class House implements Disposable {
   /** Where to look for what plugins have written. */
   get written(): readonly string[] {
     return [...LAYERED.map((target) => this.#upper(target)), ...HIDDEN];
+  }
+
+  /** Takes away what plugins have written into the directories that are empty at first, for a node where none has run yet. */
+  forget(): void {
+    for (const directory of HIDDEN) {
+      for (const name of readdirSync(directory)) {
+        const path = join(directory, name);
+        if (!KEPT.includes(path)) rmSync(path, { recursive: true });
+      }
+    }
   }
 
   /** Fills the data directories, for as long as the result is not disposed of. */

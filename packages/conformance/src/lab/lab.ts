@@ -10,7 +10,7 @@ import {
   renderResult,
   VALID_ATTACHMENT_KEYS,
 } from '@heddle/cni';
-import { CheckFailure, must } from '../failure.ts';
+import { CheckFailure, KitError, must } from '../failure.ts';
 import type { Subject } from '../subject/subject.ts';
 import { type Call, callProgram } from './call.ts';
 import { Container } from './container.ts';
@@ -55,18 +55,17 @@ export type Attached = Pick<Container, 'id' | 'ifName'>;
 export class Lab implements Disposable {
   readonly subject: Subject;
   readonly house: House;
-  readonly node: Namespace;
-  readonly stub: StubIpam;
   /** The network's name in ordinary calls. */
   readonly network: string;
   /** Whether nothing may be left out for the sake of time. */
   readonly isThorough: boolean;
   /** All calls so far. */
   readonly calls: Call[] = [];
-  readonly #node: Node;
+  #node: Node;
+  readonly #renewed: (() => Promise<Node>) | undefined;
   readonly #surroundings: Readonly<Record<string, string>>;
   readonly #signal: AbortSignal | undefined;
-  readonly #containers: Container[] = [];
+  #containers: Container[] = [];
   #note: string | undefined;
   /** Those whose last ADD has not been followed by a DEL. */
   readonly #attached = new Set<Container>();
@@ -80,17 +79,45 @@ export class Lab implements Disposable {
     readonly isThorough?: boolean;
     /** Ends calls, and the check with them. */
     readonly signal?: AbortSignal | undefined;
+    /** Gives up the node for another one, on which no plugin has run yet. */
+    readonly renewed?: () => Promise<Node>;
   }) {
     this.subject = facts.subject;
     this.house = facts.house;
     this.#node = facts.node;
-    this.node = facts.node.namespace;
-    this.stub = facts.node.stub;
+    this.#renewed = facts.renewed;
     this.stub.forgetCalls();
     this.network = facts.network;
     this.#surroundings = facts.surroundings;
     this.#signal = facts.signal;
     this.isThorough = facts.isThorough ?? false;
+  }
+
+  get node(): Namespace {
+    return this.#node.namespace;
+  }
+
+  get stub(): StubIpam {
+    return this.#node.stub;
+  }
+
+  /** The processes of the daemons that run on the node. */
+  get daemons(): readonly number[] {
+    return this.#node.daemons;
+  }
+
+  /** Starts a daemon anew that has ended, or is to. @param index which one, as in {@link daemons} */
+  async restartDaemon(index: number): Promise<void> {
+    await this.#node.restart(index);
+  }
+
+  /** Goes on with another node, on which no plugin has run yet; nothing of the former one is left, nor any container. */
+  async renew(): Promise<void> {
+    if (this.#renewed === undefined) throw new KitError('this lab has one node only');
+    for (const container of this.#containers) container[Symbol.dispose]();
+    this.#containers = [];
+    this.#attached.clear();
+    this.#node = await this.#renewed();
   }
 
   /** What a report is to say about how the check was done; `undefined` for nothing. */

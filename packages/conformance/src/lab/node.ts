@@ -1,5 +1,6 @@
 /** The node that plugins are called on: a namespace with what the plugin under test needs in it. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -39,10 +40,14 @@ export class Node implements Disposable {
   readonly morgue: Namespace;
   readonly #number: number;
   #containers = 0;
+  readonly #options: NodeOptions;
+  /** In the order in which they were started first. */
   readonly #daemons: ChildProcess[] = [];
   #lan: Lan | undefined;
 
-  private constructor({ house, number }: NodeOptions) {
+  private constructor(options: NodeOptions) {
+    const { house, number } = options;
+    this.#options = options;
     this.#number = number;
     this.namespace = new Namespace(`kit-node${number}`);
     this.morgue = new Namespace(`kit-morgue${number}`);
@@ -55,7 +60,7 @@ export class Node implements Disposable {
   static async make(options: NodeOptions): Promise<Node> {
     const node = new Node(options);
     try {
-      await node.#setUp(options);
+      await node.#setUp();
       return node;
     } catch (error) {
       node[Symbol.dispose]();
@@ -63,11 +68,26 @@ export class Node implements Disposable {
     }
   }
 
-  async #setUp(options: NodeOptions): Promise<void> {
+  async #setUp(): Promise<void> {
+    const { setup, number, daemons } = this.#options;
     await this.namespace.session.links.set('lo', { up: true });
-    await options.setup.prepareNode?.(this.namespace);
-    if (options.setup.needsDhcp === true) this.#lan = await Lan.make(`kit-lan${options.number}`);
-    for (const daemon of options.daemons) await this.#start(daemon, options);
+    await setup.prepareNode?.(this.namespace);
+    if (setup.needsDhcp === true) this.#lan = await Lan.make(`kit-lan${number}`);
+    for (const daemon of daemons) this.#daemons.push(await this.#start(daemon));
+  }
+
+  /** The processes of its daemons. */
+  get daemons(): readonly number[] {
+    return this.#daemons.map(({ pid = 0 }) => pid);
+  }
+
+  /** Starts a daemon anew, whatever has become of it. @param index which one, as in {@link daemons} */
+  async restart(index: number): Promise<void> {
+    const [former, daemon] = [this.#daemons[index], this.#options.daemons[index]];
+    if (former === undefined || daemon === undefined) throw new RangeError(`there is no daemon ${index}`);
+    if (former.pid !== undefined) killGroup(former.pid);
+    if (former.exitCode === null && former.signalCode === null) await once(former, 'exit');
+    this.#daemons[index] = await this.#start(daemon);
   }
 
   /** A number that no container of this node has had. */
@@ -92,10 +112,8 @@ export class Node implements Disposable {
     this.morgue[Symbol.dispose]();
   }
 
-  async #start(
-    { command, ready, isQuiet = false }: Daemon,
-    { surroundings: env }: NodeOptions,
-  ): Promise<void> {
+  async #start({ command, ready, isQuiet = false }: Daemon): Promise<ChildProcess> {
+    const { surroundings: env } = this.#options;
     if (ready !== undefined) rmSync(ready, { recursive: true, force: true });
     const child = this.namespace.inside(() =>
       spawn('/bin/sh', ['-c', `${ENDS_WITH_THE_KIT}; exec ${command}`], {
@@ -104,15 +122,18 @@ export class Node implements Disposable {
         stdio: ['ignore', 'ignore', isQuiet ? 'ignore' : 'inherit', 'pipe'],
       }),
     );
-    this.#daemons.push(child);
     for (let waited = 0; ready === undefined ? waited < SETTLING : !existsSync(ready); waited += 20) {
-      if (waited > LONGEST) throw new KitError(`the daemon has not made ${ready}: ${command}`);
+      if (waited > LONGEST) {
+        if (child.pid !== undefined) killGroup(child.pid);
+        throw new KitError(`the daemon has not made ${ready}: ${command}`);
+      }
       if (child.exitCode !== null) break;
       await sleep(20);
     }
     if (child.exitCode !== null) {
       throw new KitError(`the daemon ended at once, with exit code ${child.exitCode}: ${command}`);
     }
+    return child;
   }
 }
 
