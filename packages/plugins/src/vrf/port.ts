@@ -2,7 +2,7 @@
  * Taking an interface into a VRF and out again with all that it has. The kernel sets it down and up on the way, by which
  * it loses its routes, and IPv6 addresses unless `keep_addr_on_down` is set.
  */
-import type { Address, KernelSession, Route } from '@heddle/netlink';
+import type { Address, AddressSpec, KernelSession, Route } from '@heddle/netlink';
 import { NetlinkError } from '@heddle/netlink';
 import type { ContainerLink } from '../interface/apply-result.ts';
 import { awaitAddresses } from '../interface/await-addresses.ts';
@@ -35,12 +35,11 @@ export async function enterVrf(
   vrf: Vrf,
   belongings: Belongings,
 ): Promise<void> {
-  await container.links.set(link.index, { master: vrf.index });
   const routes = belongings.routes.map((route) => ({
     ...route,
     table: route.table === MAIN_TABLE ? vrf.table : route.table,
   }));
-  await restore(container, link, { ...belongings, routes });
+  await move(container, link, vrf.index, { ...belongings, routes });
   // Of an interface that was down, nothing was lost.
   for (const route of belongings.routes.filter(({ table }) => table === MAIN_TABLE)) {
     await unless(['ESRCH', 'ENOENT'], () => container.routes.delete(route));
@@ -61,8 +60,32 @@ export async function leaveVrf(
   link: ContainerLink,
   belongings: Belongings,
 ): Promise<void> {
-  await container.links.set(link.index, { master: 0 });
-  await restore(container, link, belongings);
+  await move(container, link, 0, belongings);
+}
+
+/**
+ * Sets the interface's master, and gives it what it is to have then. All of that is one send, which nobody who kills this
+ * process can part: what is lost in between, nobody would know any more.
+ */
+async function move(
+  container: KernelSession,
+  link: ContainerLink,
+  master: number,
+  belongings: Belongings,
+): Promise<void> {
+  const { links, addresses, routes } = container;
+  try {
+    await container.batch([
+      links.plan.set(link.index, { master }),
+      ...belongings.addresses.map((address) => addresses.plan.add(again(link, address))),
+      ...onLinkFirst(belongings.routes).map((route) => routes.plan.append(route)),
+    ]);
+  } catch (error) {
+    if (((await links.get(link.index)).master ?? 0) !== master) throw error;
+    // Some are there still, and some routes have to wait for an address that is probed again.
+    return restore(container, link, belongings);
+  }
+  await awaitAddresses(container, link, isLasting);
 }
 
 async function restore(
@@ -71,14 +94,17 @@ async function restore(
   { addresses, routes }: Belongings,
 ): Promise<void> {
   const kept = await container.addresses.list({ link: link.index, family: 6 });
-  for (const { prefix, peer } of addresses) {
-    if (kept.some((address) => address.prefix.equals(prefix))) continue;
-    // That nobody else has it was found out before.
-    const spec = { link: link.index, prefix, noDad: true, ...(peer !== undefined && { peer }) };
-    await unless(['EEXIST'], () => container.addresses.add(spec));
+  for (const address of addresses) {
+    if (kept.some(({ prefix }) => prefix.equals(address.prefix))) continue;
+    await unless(['EEXIST'], () => container.addresses.add(again(link, address)));
   }
   await awaitAddresses(container, link, isLasting);
   for (const route of onLinkFirst(routes)) await appendRoute(container, route);
+}
+
+/** An address that the interface had. That nobody else has it was found out before. */
+function again(link: ContainerLink, { prefix, peer }: Address): AddressSpec {
+  return { link: link.index, prefix, noDad: true, ...(peer !== undefined && { peer }) };
 }
 
 /**
