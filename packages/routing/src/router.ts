@@ -1,6 +1,6 @@
 import type { KernelSession } from '@heddle/netlink';
 import type { Store } from '@heddle/store';
-import { Calculator, type Delta } from './calculate/calculator.ts';
+import { Calculator } from './calculate/calculator.ts';
 import { podMtu } from './calculate/overlays.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Membership } from './cluster/membership.ts';
@@ -62,6 +62,8 @@ const HOLD = 15;
 const SYSCTL_PERIOD = 2_000;
 /** The least time between two repairs, so that a fight with somebody else does not take all of the machine. */
 const REPAIR_PAUSE = 200;
+/** How long to wait after something failed as a whole; milliseconds. */
+const AFTER_ERROR = 2_000;
 const TUNNEL_RETRY = 5_000;
 
 class NodeRouter implements Router {
@@ -174,9 +176,10 @@ class NodeRouter implements Router {
       try {
         await this.#step();
       } catch (error) {
+        // Whatever was left undone is found by comparing everything, once the cause may have passed.
         this.#fault('kernel', reasonOf(error));
-        this.#repairAt = this.#clock.monotonic() + TUNNEL_RETRY;
-        for (const kind of KINDS) this.#drift.add(kind);
+        this.#resyncAt = 0;
+        await this.#clock.pause(AFTER_ERROR, this.#ending.signal).catch(() => {});
       }
       this.#tellProblems();
     }
@@ -191,18 +194,20 @@ class NodeRouter implements Router {
     const delta = this.#calculator.delta();
     for (const name of delta.nodes) this.#noteChange(name);
     if (now >= this.#resyncAt || this.#reconciler.failures.nextRetry <= now) {
-      return this.#compare(delta, KINDS, 'resync');
+      this.#reconciler.note(delta);
+      return this.#compare(KINDS, 'resync');
     }
-    if (this.#drift.size > 0 && now >= this.#repairAt) return this.#compare(delta, [...this.#drift], 'drift');
-    if (delta.put.length + delta.drop.length > 0)
-      this.#tellApplied(await this.#reconciler.apply(delta), 'news');
+    if (delta.put.length + delta.drop.length > 0) {
+      this.#tellApplied(await this.#reconciler.apply(delta, this.#isHolding), 'news');
+    }
+    if (this.#drift.size > 0 && now >= this.#repairAt) await this.#compare([...this.#drift], 'drift');
     if (now >= this.#sysctlAt) {
       this.#sysctlAt = now + SYSCTL_PERIOD;
       this.#tellApplied(await this.#reconciler.resync(['sysctl']), 'drift');
     }
   }
 
-  async #compare(delta: Delta, kinds: readonly Kind[], why: 'drift' | 'resync'): Promise<void> {
+  async #compare(kinds: readonly Kind[], why: 'drift' | 'resync'): Promise<void> {
     // Taken before anything is sent: what others do meanwhile is looked at again.
     this.#drift.clear();
     const waiting = this.#waiting.splice(0);
@@ -212,7 +217,6 @@ class NodeRouter implements Router {
     this.#repairAt = now + REPAIR_PAUSE;
     const isHolding = this.#isHolding;
     if (isHolding) this.#resyncAt = Math.min(this.#resyncAt, this.#holdUntil ?? 0);
-    this.#reconciler.note(delta);
     try {
       this.#tellApplied(await this.#reconciler.resync(kinds, isHolding), why);
       this.#faults.delete('kernel');
