@@ -30,9 +30,12 @@ export function fileLedger(
   warn: (message: string) => void,
   index?: ReservationIndex,
 ): Ledger {
-  const draft = join(directory, DRAFT);
-  const fileOf = (addr: Addr) => join(directory, addr.toString());
-  const marker = (index: number) => join(directory, `last_reserved_ip.${index}`);
+  const draft = `${directory}/${DRAFT}`;
+  const fileOf = (addr: Addr) => `${directory}/${addr}`;
+  const marker = (index: number) => `${directory}/last_reserved_ip.${index}`;
+
+  // What the index has said holds until this ledger changes something, or its lock is given back.
+  let known: ReadonlyMap<string, Reservation> | undefined;
 
   const ledger: Ledger = {
     list() {
@@ -49,7 +52,10 @@ export function fileLedger(
     },
     held() {
       const read = () => ledger.list();
-      if (index !== undefined) return attempt(`watch ${directory}`, () => index.held(read));
+      if (index !== undefined) {
+        known ??= attempt(`watch ${directory}`, () => index.held(read));
+        return known;
+      }
       return new Map(read().map((reservation) => [reservation.addr.toString(), reservation]));
     },
     ofContainer(containerID) {
@@ -58,6 +64,7 @@ export function fileLedger(
       return index?.ofContainer(containerID) ?? [...held.values()].filter(isOwn);
     },
     reserve(addr, owner) {
+      known = undefined;
       return attempt(`reserve ${addr} in ${directory}`, () => {
         try {
           writeNew(draft, encode(owner));
@@ -69,12 +76,14 @@ export function fileLedger(
         }
       });
     },
-    release: (addr) =>
-      attempt(`release ${addr} in ${directory}`, () => {
+    release(addr) {
+      known = undefined;
+      return attempt(`release ${addr} in ${directory}`, () => {
         const isGone = removed(fileOf(addr));
         index?.released(addr);
         return isGone;
-      }),
+      });
+    },
     lastReserved: (set) =>
       attempt(`read ${marker(set)}`, () => Addr.tryParse(readIfThere(marker(set))?.trim() ?? '')),
     remember(set, addr) {
@@ -140,9 +149,15 @@ function decode(content: string): Owner | undefined {
 }
 
 function writeNew(path: string, content: string): void {
-  // Never truncate what is there: a draft may be the second name of a reservation that was just linked.
-  removed(path);
-  writeFileSync(path, content, { flag: 'wx', mode: 0o600 });
+  const write = () => writeFileSync(path, content, { flag: 'wx', mode: 0o600 });
+  try {
+    write();
+  } catch (error) {
+    if (errnoOf(error) !== 'EEXIST') throw error;
+    // Never truncate what is there: a draft may be the second name of a reservation that was just linked.
+    removed(path);
+    write();
+  }
 }
 
 /**

@@ -85,8 +85,17 @@ void hd_define(napi_env env, napi_value exports, const struct hd_export *list, s
 
 struct hd_async;
 
+/* What came back from a netlink request. */
+struct hd_answer {
+  uint8_t *data; /* the datagrams, one after the other */
+  size_t size, capacity;
+  size_t *end; /* where each of them ends */
+  size_t count, slots;
+};
+
 struct hd_instance {
   napi_ref error_factory;
+  struct hd_answer answer; /* room for the next one, see transact.c */
   struct hd_async *async; /* NULL until the first asynchronous call */
   unsigned away;          /* how many runInNetns are under way */
 };

@@ -6,7 +6,10 @@
 static void drop_instance(napi_env env, void *data, void *hint) {
   (void)env;
   (void)hint;
-  free(data);
+  struct hd_instance *instance = data;
+  free(instance->answer.data);
+  free(instance->answer.end);
+  free(instance);
 }
 
 /* setErrorFactory((errnum, syscall, path) => Error): must be called first. */

@@ -12,14 +12,7 @@
 /* The kernel makes the parts of a dump as large as the receive buffers it has seen, up to 32 KiB. */
 enum { LEAST_ROOM = 32 * 1024, FIRST_ROOM = 3 * LEAST_ROOM };
 
-struct answer {
-  uint8_t *data; /* the datagrams, one after the other */
-  size_t size, capacity;
-  size_t *end; /* where each of them ends */
-  size_t count, slots;
-};
-
-static bool make_room(struct answer *answer, size_t room) {
+static bool make_room(struct hd_answer *answer, size_t room) {
   if (answer->capacity - answer->size < room) {
     /* An answer is seldom larger than the first room, which so is not copied into another. */
     size_t capacity = answer->capacity == 0 ? FIRST_ROOM : answer->capacity * 2;
@@ -40,7 +33,7 @@ static bool make_room(struct answer *answer, size_t room) {
 }
 
 /* One datagram, whole. Returns an errno: EAGAIN when there is none. */
-static int receive(int fd, struct answer *answer) {
+static int receive(int fd, struct hd_answer *answer) {
   ssize_t size;
   HD_RETRY(size, recv(fd, NULL, 0, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT));
   if (size < 0) return errno;
@@ -53,7 +46,7 @@ static int receive(int fd, struct answer *answer) {
 }
 
 /* Returns an errno and the call that it is from. */
-static int transact(int fd, const uint8_t *request, size_t size, struct answer *answer, const char **syscall) {
+static int transact(int fd, const uint8_t *request, size_t size, struct hd_answer *answer, const char **syscall) {
   ssize_t sent;
   *syscall = "send";
   HD_RETRY(sent, send(fd, request, size, MSG_NOSIGNAL));
@@ -72,13 +65,13 @@ static int transact(int fd, const uint8_t *request, size_t size, struct answer *
   }
 }
 
-static void free_answer(struct answer *answer) {
+static void free_answer(struct hd_answer *answer) {
   free(answer->data);
   free(answer->end);
 }
 
 /* One buffer for JavaScript, and one view of it per datagram. */
-static napi_value answer_value(napi_env env, const struct answer *answer) {
+static napi_value answer_value(napi_env env, const struct hd_answer *answer) {
   napi_value buffer = NULL, list = NULL;
   void *data = NULL;
   if (napi_create_arraybuffer(env, answer->size, &data, &buffer) != napi_ok) return NULL;
@@ -94,13 +87,15 @@ static napi_value answer_value(napi_env env, const struct answer *answer) {
   return list;
 }
 
-/* transactSync(fd, request): the datagrams. */
+/* transactSync(fd, request): the datagrams. The room for them is the environment's, from one exchange to the next. */
 static napi_value transact_sync(napi_env env, napi_callback_info info) {
   struct hd_call call = hd_begin(env, info);
   int fd = hd_int(&call, 0);
   struct hd_bytes request = hd_bytes(&call, 1);
   if (call.failed) return NULL;
-  struct answer answer = {0};
+  struct hd_answer *kept = &hd_instance(env)->answer, answer = *kept;
+  answer.size = answer.count = 0;
+  *kept = (struct hd_answer){0};
   const char *syscall;
   int errnum = transact(fd, request.data, request.size, &answer, &syscall);
   napi_value result = NULL;
@@ -109,7 +104,8 @@ static napi_value transact_sync(napi_env env, napi_callback_info info) {
   } else {
     result = answer_value(env, &answer);
   }
-  free_answer(&answer);
+  if (answer.capacity > FIRST_ROOM) free_answer(&answer);
+  else *kept = answer;
   return result;
 }
 
@@ -118,7 +114,7 @@ struct exchange {
   int fd;
   int errnum;
   const char *syscall;
-  struct answer answer;
+  struct hd_answer answer;
   size_t size;
   uint8_t request[];
 };

@@ -14,6 +14,8 @@ import { dirname } from 'node:path';
  * @example makeDirectory('/run/heddle/locks', 0o700) // '/run/heddle', when only /run was there
  */
 export function makeDirectory(path: string, mode = 0o777): string | undefined {
+  // Mostly it is there, and looking costs far less than an exception.
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return undefined;
   try {
     return makeOne(path, mode);
   } catch (error) {

@@ -45,6 +45,7 @@ export {
   bindNetns,
   createNetns,
   currentNetns,
+  identityOf,
   NetnsHandle,
   openNetns,
   runInNetns,

@@ -37,6 +37,14 @@ export class NetnsHandle extends Fd {
 }
 
 /**
+ * What tells an open file from all others, namespaces included: device and inode as a text, as {@link NetnsHandle.key}.
+ */
+export function identityOf(fd: Fd): string {
+  const [dev, ino] = native().identity(fd.number);
+  return `${dev}:${ino}`;
+}
+
+/**
  * Opens the namespace behind a path, such as `/run/netns/blue` or `/proc/1234/ns/net`.
  *
  * @throws SysError ENOENT when there is nothing; EINVAL when what is there is no network namespace: another kind

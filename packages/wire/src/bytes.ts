@@ -77,5 +77,14 @@ function longTextOf(bytes: Uint8Array, start: number, end: number): string {
 
 /** A part of some bytes, in memory of its own: `slice` of a Buffer, unlike that of its base class, shares. */
 export function copyOf(source: Uint8Array, start: number, end: number): Uint8Array {
+  const size = end - start;
+  if (size <= SHORT) {
+    // Addresses and the like: a view to copy from would cost more than the copy.
+    const copy = new Uint8Array(size);
+    for (let at = 0; at < size; at++) copy[at] = source[start + at] as number;
+    return copy;
+  }
   return new Uint8Array(source.subarray(start, end));
 }
+
+const SHORT = 32;

@@ -69,7 +69,8 @@ export function decodeDeclared<Out, In>(codec: Codec<Out, In>, bytes: Uint8Array
 export function encode<Out, In>(codec: Codec<Out, In>, value: In): Uint8Array {
   const writer = new Writer(codec.size);
   codec.write(writer, value);
-  return writer.finish();
+  // Nobody else has the writer: its memory is the value's own.
+  return writer.written;
 }
 
 /** The window onto the whole of `bytes`. */

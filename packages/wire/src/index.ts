@@ -29,6 +29,14 @@ export {
 } from './codec.ts';
 export { bool, headed, mapped, oneOf, repeated } from './compose.ts';
 export { i8, i32, i32be, i64, u8, u16, u16be, u32, u32be, u64, u64be } from './numbers.ts';
-export { type Fields, type Padding, pad, type StructInput, type StructValue, struct } from './struct.ts';
+export {
+  type Fields,
+  type Padding,
+  pad,
+  type StructCodec,
+  type StructInput,
+  type StructValue,
+  struct,
+} from './struct.ts';
 export { WireError } from './wire-error.ts';
 export { Writer } from './writer.ts';

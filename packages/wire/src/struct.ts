@@ -18,6 +18,16 @@ export type StructInput<F extends Fields> = {
   readonly [K in keyof Named<F>]?: Input<Named<F>[K]> | undefined;
 };
 
+/** A struct's codec, and with it each of its fields alone. */
+export type StructCodec<F extends Fields> = Codec<StructValue<F>, StructInput<F>> & {
+  /**
+   * Reads one field of the struct and passes over the others, for what is looked at far more often than the rest.
+   *
+   * @example const typeOf = nlmsghdr.field('type').read(window, start, end);
+   */
+  field<K extends keyof Named<F>>(key: K): Pick<Codec<Value<Named<F>[K]>>, 'read'>;
+};
+
 /**
  * A struct of fixed size.
  *
@@ -26,10 +36,7 @@ export type StructInput<F extends Fields> = {
  * @example
  * const rtgenmsg = struct('rtgenmsg', { family: u8, pad: pad(3) });
  */
-export function struct<const F extends Fields>(
-  name: string,
-  fields: F,
-): Codec<StructValue<F>, StructInput<F>> {
+export function struct<const F extends Fields>(name: string, fields: F): StructCodec<F> {
   const layout: { key: string; codec: Codec<unknown, unknown>; size: number; offset: number }[] = [];
   const named: typeof layout = [];
   let total = 0;
@@ -49,22 +56,34 @@ export function struct<const F extends Fields>(
       const value: Record<string, unknown> = {};
       let key = '';
       try {
-        named.forEach((field) => {
+        for (let at = 0; at < named.length; at++) {
+          const field = named[at] as (typeof named)[number];
           key = field.key;
           value[key] = field.codec.read(window, start + field.offset, start + total);
-        });
+        }
       } catch (error) {
         throw within(key, error);
       }
       return value as StructValue<F>;
     },
+    field(key) {
+      const { codec, offset } = named.find((field) => field.key === key) as (typeof named)[number];
+      const end = offset + (codec.size as number);
+      return {
+        read(window, start, to) {
+          need(name, end, start, to);
+          return codec.read(window, start + offset, start + end) as never;
+        },
+      };
+    },
     write(writer, value) {
       const given = value as Record<string, unknown>;
-      layout.forEach(({ key, codec, size }) => {
+      for (let at = 0; at < layout.length; at++) {
+        const { key, codec, size } = layout[at] as (typeof layout)[number];
         const field = given[key];
         if (field === undefined) writer.reserve(size);
         else codec.write(writer, field);
-      });
+      }
     },
   };
 }

@@ -30,6 +30,7 @@ import {
   u32be,
   u64be,
   WireError,
+  windowOf,
 } from './index.ts';
 
 const hex = (value: Uint8Array) => Buffer.from(value).toString('hex');
@@ -83,6 +84,16 @@ test('fields that are left out of a struct are zero, and padding is no field', (
     'flags',
     'change',
   ]);
+});
+
+test('a field of a struct is read alone, as with all others, and needs no more than its own bytes', () => {
+  const message = encode(ifinfomsg, { family: 7, index: -2, flags: 0x10043 });
+  for (const key of ['family', 'index', 'flags'] as const) {
+    const alone = ifinfomsg.field(key);
+    assert.equal(alone.read(windowOf(message), 0, message.length), decode(ifinfomsg, message)[key]);
+  }
+  assert.equal(ifinfomsg.field('family').read(windowOf(message), 0, 1), 7);
+  assert.throws(() => ifinfomsg.field('index').read(windowOf(message), 0, 7), { code: 'WIRE_MALFORMED' });
 });
 
 test('a struct that a later kernel has made longer is still read', () => {

@@ -48,6 +48,17 @@ export class Writer {
     this.#bytes.set(bytes, at);
   }
 
+  /** Begins a new message in the same memory. */
+  reset(): void {
+    this.#bytes.fill(0, 0, this.#length);
+    this.#length = 0;
+  }
+
+  /** The message where it lies: valid until something else is written. */
+  get written(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
   /** The message, in memory of its own. */
   finish(): Uint8Array {
     return this.#bytes.slice(0, this.#length);

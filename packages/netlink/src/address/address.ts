@@ -1,7 +1,7 @@
 /** An address of a link, and the requests that make and delete one. */
 import type { Addr, Prefix } from '@heddle/netaddr';
 import { encode } from '@heddle/wire';
-import { type Change, type LinkRef, labelOf } from '../core/change.ts';
+import { type Change, type LinkRef, labelOf, withIndex } from '../core/change.ts';
 import { afOf } from '../core/family.ts';
 import { NLM_F } from '../core/header.ts';
 import { prefixOf } from '../core/prefix-of.ts';
@@ -92,11 +92,12 @@ export function replaceAddress(spec: AddressSpec): Change {
 
 /** The request that deletes an address. */
 export function deleteAddress(key: AddressKey): Change {
-  return async (indexOf) => ({
-    type: RTM.DELADDR,
-    operation: operationOf('delete', key),
-    body: encode(addressMessage, { ...headerOf(key), index: await indexOf(key.link) }),
-  });
+  return (indexOf) =>
+    withIndex(indexOf, key.link, (index) => ({
+      type: RTM.DELADDR,
+      operation: operationOf('delete', key),
+      body: encode(addressMessage, { ...headerOf(key), index }),
+    }));
 }
 
 function newAddress(verb: string, flags: number, spec: AddressSpec): Change {
@@ -120,12 +121,13 @@ function newAddress(verb: string, flags: number, spec: AddressSpec): Change {
         protocol: spec.protocol,
       },
     });
-  return async (indexOf) => ({
-    type: RTM.NEWADDR,
-    flags,
-    operation: operationOf(verb, spec),
-    body: body(await indexOf(spec.link)),
-  });
+  return (indexOf) =>
+    withIndex(indexOf, spec.link, (index) => ({
+      type: RTM.NEWADDR,
+      flags,
+      operation: operationOf(verb, spec),
+      body: body(index),
+    }));
 }
 
 function headerOf({ prefix, peer }: AddressKey) {

@@ -1,9 +1,9 @@
 import type { Addr } from '@heddle/netaddr';
-import { decodeDeclared, encode } from '@heddle/wire';
+import { encode } from '@heddle/wire';
 import { type LinkRef, labelOf } from '../core/change.ts';
 import { afOf, type Family } from '../core/family.ts';
 import { NLM_F } from '../core/header.ts';
-import type { Message, Reply } from '../core/message.ts';
+import { type Message, type Reply, readReply } from '../core/message.ts';
 import type { Query } from '../core/query.ts';
 import { RTM } from '../core/rtm.ts';
 import type { Rtnetlink } from '../link/rtnetlink.ts';
@@ -52,7 +52,7 @@ export class Addresses {
     const operation = `list multicast groups of ${labelOf(link)}`;
     const replies = await this.#kernel.client.dump({ type: RTM.GETMULTICAST, body, operation });
     return replies
-      .map(({ body }) => decodeDeclared(addressMessage, body))
+      .map((reply) => readReply(addressMessage, reply))
       .filter((message) => message.index === index)
       .flatMap(({ attributes: { multicast } }) => multicast ?? []);
   }
@@ -106,7 +106,7 @@ function getAddresses(index: number, family?: Family): Message {
 
 function addressesIn(replies: readonly Reply[], index: number): Address[] {
   return replies
-    .map(({ body }) => addressOf(decodeDeclared(addressMessage, body)))
+    .map((reply) => addressOf(readReply(addressMessage, reply)))
     .filter((address) => address !== undefined)
     .filter((address) => index === 0 || address.link === index);
 }

@@ -1,5 +1,5 @@
 import { decode, encode } from '@heddle/wire';
-import { type Change, type LinkRef, labelOf } from '../core/change.ts';
+import { type Change, type LinkRef, labelOf, withIndex } from '../core/change.ts';
 import { AF } from '../core/family.ts';
 import { NetlinkError } from '../core/netlink-error.ts';
 import { RTM } from '../core/rtm.ts';
@@ -143,13 +143,10 @@ export class Bridges {
 const ENOENT = 2;
 
 function setPort(ref: LinkRef, change: BridgePortChange): Change {
-  return async (indexOf) => ({
-    type: RTM.SETLINK,
-    operation: `set bridge port ${labelOf(ref)}`,
-    body: encode(bridgeMessage, {
-      family: AF.BRIDGE,
-      index: await indexOf(ref),
-      attributes: { port: change },
-    }),
-  });
+  return (indexOf) =>
+    withIndex(indexOf, ref, (index) => ({
+      type: RTM.SETLINK,
+      operation: `set bridge port ${labelOf(ref)}`,
+      body: encode(bridgeMessage, { family: AF.BRIDGE, index, attributes: { port: change } }),
+    }));
 }

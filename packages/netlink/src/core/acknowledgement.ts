@@ -22,20 +22,28 @@ export interface Verdict {
 }
 
 /** What an NLMSG_ERROR or NLMSG_DONE message says; `undefined` for any other. */
-export function verdictOf({ header, body }: Framed): Verdict | undefined {
-  if (header.type === NLMSG.ERROR) {
-    const { error, request } = decode(nlmsgerr, body);
-    const capped = (header.flags & NLM_F.CAPPED) !== 0;
+export function verdictOf(frame: Framed): Verdict | undefined {
+  const { type, flags } = frame;
+  if (type === NLMSG.ERROR) {
+    const error = frame.read(ERROR);
+    if (error === 0 && (flags & NLM_F.ACK_TLVS) === 0) return ACCEPTED;
+    const { body } = frame;
+    const { request } = decode(nlmsgerr, body);
+    const capped = (flags & NLM_F.CAPPED) !== 0;
     const payload = capped ? 0 : request.length - HEADER_SIZE;
-    return verdict(error, header.flags, body.subarray(ERROR_SIZE + ((payload + 3) & ~3)));
+    return verdict(error, flags, body.subarray(ERROR_SIZE + ((payload + 3) & ~3)));
   }
   // Older kernels end a dump without saying how it went.
-  if (header.type === NLMSG.DONE) {
+  if (type === NLMSG.DONE) {
+    const { body } = frame;
     const error = body.length >= 4 ? decode(i32, body) : 0;
-    return verdict(error, header.flags, body.subarray(4));
+    return verdict(error, flags, body.subarray(4));
   }
   return undefined;
 }
+
+const ERROR = nlmsgerr.field('error');
+const ACCEPTED: Verdict = { errnum: 0, extAck: undefined };
 
 const ERROR_SIZE = 4 + HEADER_SIZE;
 

@@ -9,8 +9,18 @@ export type LinkRef = number | string;
  */
 export type Change = (indexOf: IndexOf) => Message | Promise<Message>;
 
-/** Finds a link's index. */
-export type IndexOf = (ref: LinkRef) => Promise<number>;
+/** Finds a link's index; one that is given is at hand. */
+export type IndexOf = (ref: LinkRef) => number | Promise<number>;
+
+/** The request that a link's index goes into: at once where the index is at hand. */
+export function withIndex(
+  indexOf: IndexOf,
+  ref: LinkRef,
+  make: (index: number) => Message,
+): Message | Promise<Message> {
+  const index = indexOf(ref);
+  return typeof index === 'number' ? make(index) : index.then(make);
+}
 
 /** How a link is named in an error message. */
 export function labelOf(ref: LinkRef): string {

@@ -23,6 +23,8 @@ export type Dump = readonly Reply[] & {
 export class NetlinkClient implements Disposable {
   readonly #transport: Transport;
   #sequence = 0;
+  /** Requests are written into the same memory, one after the other. */
+  #writer = new Writer();
 
   constructor(transport: Transport) {
     this.#transport = transport;
@@ -34,13 +36,14 @@ export class NetlinkClient implements Disposable {
    * @throws {NetlinkError} when the kernel refuses it
    */
   async request(message: Message): Promise<Reply[]> {
-    const { first, frames } = await this.#exchange([message], NLM_F.REQUEST | NLM_F.ACK);
+    const exchanged = this.#exchange([message], NLM_F.REQUEST | NLM_F.ACK);
+    const { first, frames } = exchanged instanceof Promise ? await exchanged : exchanged;
     const replies: Reply[] = [];
     let answered = false;
     for (const frame of frames) {
-      if (frame.header.sequence !== first) continue;
+      if (frame.sequence !== first) continue;
       const verdict = verdictOf(frame);
-      if (verdict === undefined) replies.push(replyOf(frame));
+      if (verdict === undefined) replies.push(frame);
       else if (verdict.errnum === 0) answered = true;
       else throw new NetlinkError(message.operation, verdict.errnum, verdict.extAck);
     }
@@ -69,13 +72,14 @@ export class NetlinkClient implements Disposable {
   async batch(messages: readonly Message[]): Promise<void> {
     const problems: unknown[] = [];
     for (const chunk of chunks(messages)) {
-      const { first, frames } = await this.#exchange(chunk, NLM_F.REQUEST | NLM_F.ACK);
+      const exchanged = this.#exchange(chunk, NLM_F.REQUEST | NLM_F.ACK);
+      const { first, frames } = exchanged instanceof Promise ? await exchanged : exchanged;
       const waiting = new Map(chunk.map((message, index) => [(first + index) >>> 0, message]));
       for (const frame of frames) {
-        const message = waiting.get(frame.header.sequence);
+        const message = waiting.get(frame.sequence);
         const verdict = verdictOf(frame);
         if (message === undefined || verdict === undefined) continue;
-        waiting.delete(frame.header.sequence);
+        waiting.delete(frame.sequence);
         if (verdict.errnum !== 0) problems.push(refusal(message, verdict));
       }
       for (const { operation } of waiting.values()) problems.push(unanswered(operation));
@@ -89,14 +93,15 @@ export class NetlinkClient implements Disposable {
    * @throws {NetlinkError} EPROTO when one was not answered
    */
   async answers(messages: readonly Message[]): Promise<readonly Answer[]> {
-    const { first, frames } = await this.#exchange(messages, NLM_F.REQUEST | NLM_F.ACK);
+    const exchanged = this.#exchange(messages, NLM_F.REQUEST | NLM_F.ACK);
+    const { first, frames } = exchanged instanceof Promise ? await exchanged : exchanged;
     const answers = messages.map(() => ({ replies: [] as Reply[], verdict: NONE, interrupted: false }));
     for (const frame of frames) {
-      const answer = answers[(frame.header.sequence - first) >>> 0];
+      const answer = answers[(frame.sequence - first) >>> 0];
       if (answer === undefined) continue;
-      if ((frame.header.flags & NLM_F.DUMP_INTR) !== 0) answer.interrupted = true;
+      if ((frame.flags & NLM_F.DUMP_INTR) !== 0) answer.interrupted = true;
       const verdict = verdictOf(frame);
-      if (verdict === undefined) answer.replies.push(replyOf(frame));
+      if (verdict === undefined) answer.replies.push(frame);
       else answer.verdict = verdict;
     }
     return answers.map(({ replies, verdict, interrupted }, index) => {
@@ -114,15 +119,16 @@ export class NetlinkClient implements Disposable {
    * @throws {NetlinkError} for the first message that was refused
    */
   async transaction(messages: readonly Message[]): Promise<Reply[]> {
-    const { first, frames } = await this.#exchange(messages, NLM_F.REQUEST);
+    const exchanged = this.#exchange(messages, NLM_F.REQUEST);
+    const { first, frames } = exchanged instanceof Promise ? await exchanged : exchanged;
     const replies: Reply[] = [];
     let refused: { readonly index: number; readonly error: NetlinkError } | undefined;
     for (const frame of frames) {
-      const index = (frame.header.sequence - first) >>> 0;
+      const index = (frame.sequence - first) >>> 0;
       const message = messages[index];
       if (message === undefined) continue;
       const verdict = verdictOf(frame);
-      if (verdict === undefined) replies.push(replyOf(frame));
+      if (verdict === undefined) replies.push(frame);
       else if (verdict.errnum !== 0 && (refused === undefined || index < refused.index)) {
         refused = { index, error: refusal(message, verdict) };
       }
@@ -137,46 +143,88 @@ export class NetlinkClient implements Disposable {
 
   /** `undefined`: the receive buffer overflowed, and there is more room now. */
   async #dumpOnce(message: Message, mayRetry: boolean): Promise<Dump | undefined> {
-    const exchanged = await this.#exchange([message], NLM_F.REQUEST | NLM_F.DUMP).catch((error: unknown) => {
+    let exchanged: Exchanged;
+    try {
+      const exchange = this.#exchange([message], NLM_F.REQUEST | NLM_F.DUMP);
+      exchanged = exchange instanceof Promise ? await exchange : exchange;
+    } catch (error) {
       if (mayRetry && SysError.is(error, 'ENOBUFS')) return undefined;
       throw error;
-    });
-    if (exchanged === undefined) return undefined;
+    }
     const replies: Reply[] = [];
     let interrupted = false;
     for (const frame of exchanged.frames) {
-      if (frame.header.sequence !== exchanged.first) continue;
-      if ((frame.header.flags & NLM_F.DUMP_INTR) !== 0) interrupted = true;
+      if (frame.sequence !== exchanged.first) continue;
+      if ((frame.flags & NLM_F.DUMP_INTR) !== 0) interrupted = true;
       const verdict = verdictOf(frame);
-      if (verdict === undefined) replies.push(replyOf(frame));
+      if (verdict === undefined) replies.push(frame);
       else if (verdict.errnum !== 0) throw refusal(message, verdict);
       else return Object.assign(replies, { interrupted });
     }
     throw unanswered(message.operation);
   }
 
-  /** Sends `messages` under consecutive sequence numbers from `first`. */
-  async #exchange(messages: readonly Message[], flags: number): Promise<{ first: number; frames: Framed[] }> {
+  /**
+   * Sends `messages` under consecutive sequence numbers from `first`. What the transport does inside the call is not
+   * made a promise of: a call of a plugin is some tens of exchanges, and hardly anything else in it waits.
+   */
+  #exchange(messages: readonly Message[], flags: number): Exchanged | Promise<Exchanged> {
     // 0 is the kernel's own, on notifications.
     if (this.#sequence + messages.length > 0xffff_ffff) this.#sequence = 0;
     const first = this.#sequence + 1;
     this.#sequence += messages.length;
-    const writer = new Writer();
-    messages.forEach((message, index) => {
+    if (this.#writer.bytes.length > KEPT) this.#writer = new Writer();
+    const writer = this.#writer;
+    writer.reset();
+    for (let index = 0; index < messages.length; index++) {
+      const message = messages[index] as Message;
       const { type, body } = message;
       writeMessage(writer, { type, flags: flags | (message.flags ?? 0), sequence: first + index, body });
-    });
-    try {
-      const datagrams = await this.#transport.exchange(writer.finish());
-      return { first, frames: datagrams.flatMap(readMessages).filter(isNews) };
-    } catch (error) {
-      if (SysError.is(error, 'ENOBUFS')) this.#transport.recover?.();
-      throw error;
     }
+    try {
+      const { immediate } = this.#transport;
+      const request = writer.written;
+      if (immediate?.suits(request)) return { first, frames: framesIn(immediate.exchange(request)) };
+    } catch (error) {
+      throw this.#recovered(error);
+    }
+    return this.#exchangeLater(first, writer.finish());
+  }
+
+  async #exchangeLater(first: number, request: Uint8Array): Promise<Exchanged> {
+    try {
+      return { first, frames: framesIn(await this.#transport.exchange(request)) };
+    } catch (error) {
+      throw this.#recovered(error);
+    }
+  }
+
+  #recovered(error: unknown): unknown {
+    if (SysError.is(error, 'ENOBUFS')) this.#transport.recover?.();
+    return error;
   }
 }
 
+/** What came back from an exchange, and the sequence number of its first message. */
+interface Exchanged {
+  readonly first: number;
+  readonly frames: readonly Framed[];
+}
+
+function framesIn(datagrams: readonly Uint8Array[]): readonly Framed[] {
+  const frames: Framed[] = [];
+  for (let at = 0; at < datagrams.length; at++) {
+    for (const frame of readMessages(datagrams[at] as Uint8Array)) {
+      if (frame.type !== NLMSG.NOOP) frames.push(frame);
+    }
+  }
+  return frames;
+}
+
 const DUMP_ATTEMPTS = 5;
+
+/** Bytes of memory for requests that are kept for the next one. */
+const KEPT = 64 * 1024;
 
 /** So that 4 MiB of receive buffer hold every acknowledgement, and the send buffer every message. */
 const CHUNK = { messages: 500, bytes: 128 * 1024 } as const;
@@ -198,14 +246,6 @@ function* chunks(messages: readonly Message[]): Generator<readonly Message[]> {
     bytes += message.body.length;
   }
   if (chunk.length > 0) yield chunk;
-}
-
-function isNews({ header }: Framed): boolean {
-  return header.type !== NLMSG.NOOP;
-}
-
-function replyOf({ header, body }: Framed): Reply {
-  return { type: header.type, flags: header.flags, body };
 }
 
 function refusal(

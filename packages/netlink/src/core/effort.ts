@@ -1,5 +1,5 @@
 /** How long the kernel is at requests. */
-import { decode } from '@heddle/wire';
+import { windowOf } from '@heddle/wire';
 import { NETLINK, NLM_F, nlmsghdr } from './header.ts';
 import { RTM } from './rtm.ts';
 
@@ -11,11 +11,16 @@ export type Effort = 'brief' | 'queued' | 'long';
 
 /** What a request takes, by the first of its messages. */
 export function effortOf(protocol: number, request: Uint8Array): Effort {
-  const { type, flags } = decode(nlmsghdr, request);
+  const window = windowOf(request);
+  const type = TYPE.read(window, 0, request.length);
   if (protocol === NETLINK.NETFILTER) return type >> 8 === CONNTRACK ? 'long' : 'brief';
   if (LONG.has(type)) return 'long';
-  return type === RTM.GETLINK && (flags & NLM_F.DUMP) === NLM_F.DUMP ? 'long' : 'queued';
+  if (type !== RTM.GETLINK) return 'queued';
+  return (FLAGS.read(window, 0, request.length) & NLM_F.DUMP) === NLM_F.DUMP ? 'long' : 'queued';
 }
+
+const TYPE = nlmsghdr.field('type');
+const FLAGS = nlmsghdr.field('flags');
 
 /** NFNL_SUBSYS_CTNETLINK: connections. */
 const CONNTRACK = 1;

@@ -1,5 +1,5 @@
 /** Netlink messages in a buffer: a header, a body, the next one four-byte aligned — linux/netlink.h */
-import { WireError, Writer, windowOf } from '@heddle/wire';
+import { type Codec, decodeDeclared, type Window, WireError, Writer, windowOf } from '@heddle/wire';
 import { HEADER_SIZE, type MessageHeader, nlmsghdr } from './header.ts';
 
 /** A message to send. */
@@ -22,9 +22,56 @@ export interface Reply {
 }
 
 /** A message with its header, as it lies in a datagram. */
-export interface Framed {
-  readonly header: MessageHeader;
-  readonly body: Uint8Array;
+export class Framed implements Reply {
+  readonly length: number;
+  readonly type: number;
+  readonly flags: number;
+  readonly sequence: number;
+  readonly #window: Window;
+  readonly #start: number;
+
+  /** @throws {WireError} when there is no whole message at `start` */
+  constructor(window: Window, start: number) {
+    const end = window.bytes.length;
+    const length = LENGTH.read(window, start, end);
+    if (length < HEADER_SIZE || length > end - start) {
+      throw new WireError('nlmsghdr', start, `has length ${length} where ${end - start} bytes are left`);
+    }
+    this.length = length;
+    this.type = TYPE.read(window, start, end);
+    this.flags = FLAGS.read(window, start, end);
+    this.sequence = SEQUENCE.read(window, start, end);
+    this.#window = window;
+    this.#start = start;
+  }
+
+  get header(): MessageHeader {
+    return nlmsghdr.read(this.#window, this.#start, this.#start + HEADER_SIZE);
+  }
+
+  get body(): Uint8Array {
+    return this.#window.bytes.subarray(this.#start + HEADER_SIZE, this.#start + this.length);
+  }
+
+  /** The first byte of the body, in which most messages of rtnetlink say their family; 0 where there is no body. */
+  get family(): number {
+    return this.length > HEADER_SIZE ? (this.#window.bytes[this.#start + HEADER_SIZE] ?? 0) : 0;
+  }
+
+  /** What the body holds, without the attributes that the codec does not declare. */
+  read<Out>(codec: Pick<Codec<Out, never>, 'read'>): Out {
+    return codec.read(this.#window, this.#start + HEADER_SIZE, this.#start + this.length);
+  }
+}
+
+const LENGTH = nlmsghdr.field('length');
+const TYPE = nlmsghdr.field('type');
+const FLAGS = nlmsghdr.field('flags');
+const SEQUENCE = nlmsghdr.field('sequence');
+
+/** What a reply's body holds, without the attributes that the codec does not declare. */
+export function readReply<Out>(codec: Codec<Out, never>, reply: Reply): Out {
+  return reply instanceof Framed ? reply.read(codec) : decodeDeclared(codec, reply.body);
 }
 
 /** Appends one message to `writer`. */
@@ -50,18 +97,11 @@ export function writeMessage(
  */
 export function readMessages(datagram: Uint8Array): readonly Framed[] {
   const found: Framed[] = [];
-  const window = windowOf(datagram);
+  const window: Window = { ...windowOf(datagram), declaredOnly: true };
   for (let at = 0; at < datagram.length; ) {
-    const header = nlmsghdr.read(window, at, datagram.length);
-    if (header.length < HEADER_SIZE || header.length > datagram.length - at) {
-      throw new WireError(
-        'nlmsghdr',
-        at,
-        `has length ${header.length} where ${datagram.length - at} bytes are left`,
-      );
-    }
-    found.push({ header, body: datagram.subarray(at + HEADER_SIZE, at + header.length) });
-    at += (header.length + 3) & ~3;
+    const frame = new Framed(window, at);
+    found.push(frame);
+    at += (frame.length + 3) & ~3;
   }
   return found;
 }

@@ -6,8 +6,22 @@ export type ExchangeObserver = () => () => void;
 /** A transport whose exchanges are told to somebody. */
 export function observed(transport: Transport, onExchange: ExchangeObserver | undefined): Transport {
   if (onExchange === undefined) return transport;
+  const { immediate } = transport;
   return {
     exchange: (request) => observing(onExchange, () => transport.exchange(request)),
+    ...(immediate !== undefined && {
+      immediate: {
+        suits: (request: Uint8Array) => immediate.suits(request),
+        exchange(request: Uint8Array) {
+          const end = onExchange();
+          try {
+            return immediate.exchange(request);
+          } finally {
+            end();
+          }
+        },
+      },
+    }),
     recover: () => transport.recover?.(),
     [Symbol.dispose]: () => transport[Symbol.dispose](),
   };

@@ -16,7 +16,7 @@ import {
 } from '@heddle/sys';
 import { type Effort, effortOf } from './effort.ts';
 import { NetlinkError } from './netlink-error.ts';
-import type { Transport } from './transport.ts';
+import type { ImmediateTransport, Transport } from './transport.ts';
 
 /** How requests are carried out: inside the call, or on threads of their own. */
 export type Mode = 'sync' | 'threaded';
@@ -40,6 +40,15 @@ export interface SocketOptions {
  * uses it, and keeps the namespace alive until it is closed.
  */
 export class SocketTransport implements Transport {
+  readonly immediate: ImmediateTransport = {
+    suits: (request) => {
+      const { mode, protocol } = this.#options;
+      const isSync = (typeof mode === 'function' ? mode(effortOf(protocol, request)) : mode) === 'sync';
+      // An exchange on another thread may still be under way, begun when that was the mode.
+      return isSync && !this.#fd?.isTaken;
+    },
+    exchange: (request) => transactSync(this.#ready(request.length), request),
+  };
   readonly #options: SocketOptions;
   #fd: Fd | undefined;
   #closed = false;
@@ -51,11 +60,8 @@ export class SocketTransport implements Transport {
   }
 
   async exchange(request: Uint8Array): Promise<Uint8Array[]> {
-    const fd = this.#ready(request.length);
-    const { mode, protocol } = this.#options;
-    const isSync = (typeof mode === 'function' ? mode(effortOf(protocol, request)) : mode) === 'sync';
-    // An exchange on another thread may still be under way, begun when that was the mode.
-    return isSync && !fd.isTaken ? transactSync(fd, request) : transact(fd, request);
+    const { suits, exchange } = this.immediate;
+    return suits(request) ? exchange(request) : transact(this.#ready(request.length), request);
   }
 
   recover(): void {

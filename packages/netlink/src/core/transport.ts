@@ -12,6 +12,20 @@ export interface Transport extends Disposable {
    * @throws {SysError} `ENOBUFS` when the receive buffer overflowed and answers are lost
    */
   exchange(request: Uint8Array): Promise<Uint8Array[]>;
+  /** Where exchanges can be made inside the call. */
+  readonly immediate?: ImmediateTransport;
   /** After `ENOBUFS`: starts over with an empty queue and room for more. Absent where nothing is queued. */
   recover?(): void;
+}
+
+/** Exchanges inside the call. */
+export interface ImmediateTransport {
+  /** Whether this exchange would be made that way now: it is brief, and none is under way. */
+  suits(request: Uint8Array): boolean;
+  /**
+   * Makes it. The request may be reused afterwards.
+   *
+   * @throws {SysError} as {@link Transport.exchange}
+   */
+  exchange(request: Uint8Array): Uint8Array[];
 }

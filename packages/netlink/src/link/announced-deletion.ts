@@ -179,7 +179,7 @@ function listenFor({ message, wanted, before = [], onRefused }: DeletionRequest)
   const left = new Set(wanted);
   return (datagram) =>
     readMessages(datagram).flatMap((frame): readonly News[] => {
-      const { sequence, type } = frame.header;
+      const { sequence, type } = frame;
       const verdict = verdictOf(frame);
       if (sequence < own) {
         if (verdict !== undefined && verdict.errnum !== 0) {
@@ -199,9 +199,9 @@ function listenFor({ message, wanted, before = [], onRefused }: DeletionRequest)
         ];
       }
       // Bridges tell that a port has left with the same message in another family.
-      if (type !== RTM.DELLINK || frame.body[0] !== AF.UNSPEC) return [];
+      if (type !== RTM.DELLINK || frame.family !== AF.UNSPEC) return [];
       // With one end of a veth its other one is announced, if that is in the same namespace.
-      const isWanted = wanted.length === 0 || left.delete(decode(ifinfomsg, frame.body).index);
+      const isWanted = wanted.length === 0 || left.delete(frame.read(ifinfomsg).index);
       return isWanted && left.size === 0 ? [{ isAnswer: false }] : [];
     });
 }

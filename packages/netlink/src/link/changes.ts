@@ -3,6 +3,7 @@ import type { Mac } from '@heddle/netaddr';
 import { encode, type Input } from '@heddle/wire';
 import { type Change, type IndexOf, type LinkRef, labelOf, type NetnsTarget } from '../core/change.ts';
 import { NLM_F } from '../core/header.ts';
+import type { Message } from '../core/message.ts';
 import { RTM } from '../core/rtm.ts';
 import { type LinkRequest, type linkInfo, linkMessage } from './codec.ts';
 import { IFF } from './fields.ts';
@@ -90,39 +91,40 @@ export interface LinkChange {
 
 /** The request that makes a link. */
 export function addLink(spec: LinkSpec): Change {
-  return async (indexOf) => {
-    const parent = await maybe(indexOf, spec.parent);
-    return message(RTM.NEWLINK, NLM_F.CREATE | NLM_F.EXCL, `add link ${spec.name} (${spec.kind})`, {
-      ...flagsOf({ up: spec.up }),
-      attributes: {
-        ...commonOf(spec),
-        ifname: spec.name,
-        // A VXLAN names its underlying device among its own data.
-        link: spec.kind === 'vxlan' ? undefined : parent,
-        master: await maybe(indexOf, spec.master),
-        linkInfo: infoOf(spec, parent),
-      },
-    });
-  };
+  return (indexOf) =>
+    withIndexes(indexOf, [spec.parent, spec.master], ([parent, master]) =>
+      message(RTM.NEWLINK, NLM_F.CREATE | NLM_F.EXCL, `add link ${spec.name} (${spec.kind})`, {
+        ...flagsOf({ up: spec.up }),
+        attributes: {
+          ...commonOf(spec),
+          ifname: spec.name,
+          // A VXLAN names its underlying device among its own data.
+          link: spec.kind === 'vxlan' ? undefined : parent,
+          master,
+          linkInfo: infoOf(spec, parent),
+        },
+      }),
+    );
 }
 
 /** The request that changes a link. */
 export function setLink(ref: LinkRef, change: LinkChange): Change {
-  return async (indexOf) => {
-    // Only RTM_NEWLINK heeds IFLA_LINKINFO of a link that exists.
-    const type = change.data === undefined ? RTM.SETLINK : RTM.NEWLINK;
-    return message(type, 0, `set link ${labelOf(ref)}`, {
-      index: await indexOf(ref),
-      ...flagsOf(change),
-      attributes: {
-        ...commonOf(change),
-        ifname: change.name,
-        ifalias: change.alias,
-        master: await maybe(indexOf, change.master),
-        linkInfo: change.data && infoOf(change.data, undefined),
-      },
-    });
-  };
+  // Only RTM_NEWLINK heeds IFLA_LINKINFO of a link that exists.
+  const type = change.data === undefined ? RTM.SETLINK : RTM.NEWLINK;
+  return (indexOf) =>
+    withIndexes(indexOf, [ref, change.master], ([index, master]) =>
+      message(type, 0, `set link ${labelOf(ref)}`, {
+        index,
+        ...flagsOf(change),
+        attributes: {
+          ...commonOf(change),
+          ifname: change.name,
+          ifalias: change.alias,
+          master,
+          linkInfo: change.data && infoOf(change.data, undefined),
+        },
+      }),
+    );
 }
 
 /** The request that deletes a link. */
@@ -144,12 +146,32 @@ export function refOf(ref: LinkRef): LinkRequest {
 /** IFNAMSIZ without the NUL. */
 const IFNAME_MAX = 15;
 
-function message(type: number, flags: number, operation: string, request: LinkRequest) {
+function message(type: number, flags: number, operation: string, request: LinkRequest): Message {
   return { type, flags, operation, body: encode(linkMessage, request) };
 }
 
-async function maybe(indexOf: IndexOf, ref: LinkRef | undefined): Promise<number | undefined> {
-  return ref === undefined ? undefined : indexOf(ref);
+type Indexes = readonly [first: number | undefined, second: number | undefined];
+
+/** The request that the indexes of two links go into, one after the other: at once where they are at hand. */
+function withIndexes(
+  indexOf: IndexOf,
+  [first, second]: readonly [LinkRef | undefined, LinkRef | undefined],
+  make: (indexes: Indexes) => Message,
+): Message | Promise<Message> {
+  if (typeof first === 'string' || typeof second === 'string')
+    return lookUp(indexOf, first, second).then(make);
+  return make([first, second]);
+}
+
+async function lookUp(
+  indexOf: IndexOf,
+  first: LinkRef | undefined,
+  second: LinkRef | undefined,
+): Promise<Indexes> {
+  return [
+    first === undefined ? undefined : await indexOf(first),
+    second === undefined ? undefined : await indexOf(second),
+  ];
 }
 
 function commonOf(spec: Omit<LinkSpecBase, 'name'>): NonNullable<LinkRequest['attributes']> {
@@ -165,17 +187,12 @@ function commonOf(spec: Omit<LinkSpecBase, 'name'>): NonNullable<LinkRequest['at
 }
 
 function flagsOf(change: Pick<LinkChange, 'up' | 'promiscuous' | 'allmulti'>) {
-  let flags = 0;
-  let mask = 0;
-  for (const [bit, wanted] of [
-    [IFF.UP, change.up],
-    [IFF.PROMISC, change.promiscuous],
-    [IFF.ALLMULTI, change.allmulti],
-  ] as const) {
-    if (wanted === undefined) continue;
-    mask |= bit;
-    if (wanted) flags |= bit;
-  }
+  const { up, promiscuous, allmulti } = change;
+  const flags = (up ? IFF.UP : 0) | (promiscuous ? IFF.PROMISC : 0) | (allmulti ? IFF.ALLMULTI : 0);
+  const mask =
+    (up === undefined ? 0 : IFF.UP) |
+    (promiscuous === undefined ? 0 : IFF.PROMISC) |
+    (allmulti === undefined ? 0 : IFF.ALLMULTI);
   return { flags, change: mask };
 }
 

@@ -81,31 +81,34 @@ export function linkOf(message: LinkMessage): Link {
   const info = a.linkInfo;
   const data = info && dataOf(info);
   const port = info?.slaveKind === 'bridge' ? info.slaveData?.bridge : undefined;
-  return {
+  const link: Writable<Link> = {
     index,
     name: a.ifname ?? '',
-    ...(info?.kind !== undefined && { kind: info.kind }),
     type,
-    ...(a.address?.length === 6 && { mac: Mac.fromBytes(a.address) }),
     mtu: a.mtu ?? 0,
     flags,
     up: (flags & IFF.UP) !== 0,
     running: (flags & IFF.RUNNING) !== 0,
     operstate: a.operstate ?? 'unknown',
-    ...(a.master !== undefined && { master: a.master }),
-    ...(a.link !== undefined && { parent: a.link }),
-    ...(a.linkNetnsid !== undefined && { parentNetnsId: a.linkNetnsid }),
-    ...(a.ifalias !== undefined && { alias: a.ifalias }),
     altNames: a.propertyList?.altNames ?? [],
     txQueueLength: a.txqlen ?? 0,
     promiscuity: a.promiscuity ?? 0,
     allmulti: (flags & IFF.ALLMULTI) !== 0,
     group: a.group ?? 0,
-    ...(a.parentDevice !== undefined && { parentDevice: a.parentDevice }),
-    ...(data && { data }),
-    ...(port && { port: bridgePort(port) }),
   };
+  if (info?.kind !== undefined) link.kind = info.kind;
+  if (a.address?.length === 6) link.mac = Mac.fromBytes(a.address);
+  if (a.master !== undefined) link.master = a.master;
+  if (a.link !== undefined) link.parent = a.link;
+  if (a.linkNetnsid !== undefined) link.parentNetnsId = a.linkNetnsid;
+  if (a.ifalias !== undefined) link.alias = a.ifalias;
+  if (a.parentDevice !== undefined) link.parentDevice = a.parentDevice;
+  if (data !== undefined) link.data = data;
+  if (port !== undefined) link.port = bridgePort(port);
+  return link;
 }
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 function dataOf({ data }: Value<typeof linkInfo>): LinkData | undefined {
   if (data === undefined) return undefined;

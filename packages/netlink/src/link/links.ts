@@ -1,7 +1,8 @@
-import { decodeDeclared, encode } from '@heddle/wire';
+import { encode } from '@heddle/wire';
 import type { LinkRef } from '../core/change.ts';
 import { AF } from '../core/family.ts';
 import { NLM_F } from '../core/header.ts';
+import { readReply } from '../core/message.ts';
 import { NetlinkError } from '../core/netlink-error.ts';
 import type { Query } from '../core/query.ts';
 import { RTM } from '../core/rtm.ts';
@@ -48,7 +49,7 @@ export class Links {
     const replies = await this.#kernel.client.dump({ type: RTM.GETLINK, body, operation: 'list links' });
     // The kernel filters only by kinds that it knows, so what it gives is looked at again.
     return replies
-      .map(({ body }) => linkOf(decodeDeclared(linkMessage, body)))
+      .map((reply) => linkOf(readReply(linkMessage, reply)))
       .filter((link) => master === undefined || link.master === master)
       .filter((link) => filter.kind === undefined || link.kind === filter.kind)
       .filter((link) => filter.names?.includes(link.name) ?? true);
@@ -97,9 +98,9 @@ export class Links {
   async make(spec: LinkSpec & { readonly netns?: undefined }): Promise<Link> {
     const message = await addLink(spec)(this.#kernel.indexOf);
     const flags = (message.flags ?? 0) | NLM_F.ECHO;
-    for (const { type, body } of await this.#kernel.client.request({ ...message, flags })) {
-      const link =
-        type === RTM.NEWLINK && body[0] === AF.UNSPEC ? linkOf(decodeDeclared(linkMessage, body)) : undefined;
+    for (const reply of await this.#kernel.client.request({ ...message, flags })) {
+      const isLink = reply.type === RTM.NEWLINK && reply.body[0] === AF.UNSPEC;
+      const link = isLink ? linkOf(readReply(linkMessage, reply)) : undefined;
       if (link?.name === spec.name) return link;
     }
     return this.get(spec.name);
@@ -141,7 +142,7 @@ function askLink(ref: LinkRef): Query<Link> {
     message: () => message,
     read({ replies: [reply], error }) {
       if (reply === undefined) throw error ?? new NetlinkError(message.operation, ENODEV);
-      return linkOf(decodeDeclared(linkMessage, reply.body));
+      return linkOf(readReply(linkMessage, reply));
     },
   };
 }

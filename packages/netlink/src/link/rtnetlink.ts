@@ -1,8 +1,8 @@
 import { ErrorList } from '@heddle/errors';
-import { decodeDeclared, encode } from '@heddle/wire';
+import { encode } from '@heddle/wire';
 import { type Change, type LinkRef, labelOf } from '../core/change.ts';
 import type { NetlinkClient } from '../core/client.ts';
-import type { Message } from '../core/message.ts';
+import { type Message, readReply } from '../core/message.ts';
 import { NetlinkError } from '../core/netlink-error.ts';
 import { type Answer, messageOf, type Outcomes, outcomeOf, type Step } from '../core/query.ts';
 import { RTM } from '../core/rtm.ts';
@@ -27,7 +27,8 @@ export class Rtnetlink {
 
   /** Makes one change. */
   async apply(change: Change): Promise<void> {
-    await this.client.request(await change(this.indexOf));
+    const message = change(this.indexOf);
+    await this.client.request(message instanceof Promise ? await message : message);
   }
 
   /** Deletes links. */
@@ -38,7 +39,7 @@ export class Rtnetlink {
 
   /** Makes changes and asks questions with one send. */
   async together<const S extends readonly Step[]>(steps: S): Promise<Outcomes<S>> {
-    const messages = await Promise.all(steps.map((step) => messageOf(step)(this.indexOf)));
+    const messages = await this.#messagesOf(steps.map(messageOf));
     const answers = await this.client.answers(messages);
     const problems: unknown[] = [];
     const outcomes = steps.map((step, index) => {
@@ -55,7 +56,23 @@ export class Rtnetlink {
 
   /** Makes several changes with one send. */
   async batch(changes: readonly Change[]): Promise<void> {
-    await this.client.batch(await Promise.all(changes.map((change) => change(this.indexOf))));
+    await this.client.batch(await this.#messagesOf(changes));
+  }
+
+  #messagesOf(changes: readonly Change[]): readonly Message[] | Promise<Message[]> {
+    let isWaiting = false;
+    const messages = changes.map((change) => {
+      let message: Message | Promise<Message>;
+      try {
+        message = change(this.indexOf);
+      } catch (error) {
+        // Another one may be waiting already, and must not fail unheard.
+        message = Promise.reject(error);
+      }
+      isWaiting ||= message instanceof Promise;
+      return message;
+    });
+    return isWaiting ? Promise.all(messages) : (messages as readonly Message[]);
   }
 
   /**
@@ -67,12 +84,12 @@ export class Rtnetlink {
     const message = getLink(ref);
     const [reply] = await this.client.request(message);
     if (reply === undefined) throw new NetlinkError(message.operation, ENODEV);
-    return linkOf(decodeDeclared(linkMessage, reply.body));
+    return linkOf(readReply(linkMessage, reply));
   }
 
   /** A link's index; an index is taken as it is. */
-  readonly indexOf = async (ref: LinkRef): Promise<number> => {
-    return typeof ref === 'number' ? ref : (await this.link(ref)).index;
+  readonly indexOf = (ref: LinkRef): number | Promise<number> => {
+    return typeof ref === 'number' ? ref : this.link(ref).then(({ index }) => index);
   };
 }
 

@@ -1,8 +1,9 @@
 /** The requests that make and delete routes. */
 import { encode } from '@heddle/wire';
-import { type Change, type IndexOf, labelOf } from '../core/change.ts';
+import { type Change, type IndexOf, type LinkRef, labelOf, withIndex } from '../core/change.ts';
 import { afOf } from '../core/family.ts';
 import { NLM_F } from '../core/header.ts';
+import type { Message } from '../core/message.ts';
 import { RTM } from '../core/rtm.ts';
 import { type NexthopMessage, RT_SCOPE, RT_TABLE, RTNH_F, RTPROT, routeMessage } from './codec.ts';
 import { encapAttributes } from './encap.ts';
@@ -26,27 +27,56 @@ export function replaceRoute(spec: RouteSpec): Change {
 /** The request that deletes the first route that is like `spec`. */
 export function deleteRoute(spec: RouteSpec): Change {
   const { scope = 'any', protocol = RTPROT.UNSPEC, type = 'unspec' } = spec;
-  return async (indexOf) => ({
-    type: RTM.DELROUTE,
-    operation: operationOf('delete', spec),
-    body: await bodyOf({ ...spec, scope, protocol, type }, indexOf),
-  });
+  return (indexOf) =>
+    withLinks(spec, indexOf, (links) => ({
+      type: RTM.DELROUTE,
+      operation: operationOf('delete', spec),
+      body: bodyOf({ ...spec, scope, protocol, type }, links),
+    }));
 }
 
 function newRoute(verb: string, flags: number, spec: RouteSpec): Change {
   const { scope = RT_SCOPE.UNIVERSE, protocol = RTPROT.BOOT, type = 'unicast' } = spec;
-  return async (indexOf) => ({
-    type: RTM.NEWROUTE,
-    flags,
-    operation: operationOf(verb, spec),
-    body: await bodyOf({ ...spec, scope, protocol, type }, indexOf),
-  });
+  return (indexOf) =>
+    withLinks(spec, indexOf, (links) => ({
+      type: RTM.NEWROUTE,
+      flags,
+      operation: operationOf(verb, spec),
+      body: bodyOf({ ...spec, scope, protocol, type }, links),
+    }));
 }
 
-async function bodyOf(
-  spec: RouteSpec & Required<Pick<RouteSpec, 'scope' | 'protocol' | 'type'>>,
+/** What of a route has to be looked up. */
+interface Links {
+  readonly oif?: number;
+  readonly multipath?: readonly NexthopMessage[] | undefined;
+}
+
+/** The request for a route, at once where nothing has to be looked up. */
+function withLinks(
+  { link, nexthops }: RouteSpec,
   indexOf: IndexOf,
-): Promise<Uint8Array> {
+  make: (links: Links) => Message,
+): Message | Promise<Message> {
+  if (nexthops === undefined) {
+    return link === undefined ? make({}) : withIndex(indexOf, link, (oif) => make({ oif }));
+  }
+  return lookUp(nexthops, link, indexOf).then(make);
+}
+
+async function lookUp(
+  nexthops: NonNullable<RouteSpec['nexthops']>,
+  link: LinkRef | undefined,
+  indexOf: IndexOf,
+): Promise<Links> {
+  const multipath = await Promise.all(nexthops.map((hop) => nexthop(hop, indexOf)));
+  return { multipath, ...(link !== undefined && { oif: await indexOf(link) }) };
+}
+
+function bodyOf(
+  spec: RouteSpec & Required<Pick<RouteSpec, 'scope' | 'protocol' | 'type'>>,
+  { oif, multipath }: Links,
+): Uint8Array {
   const { src, table = RT_TABLE.MAIN, scope } = spec;
   const dst = spec.dst.masked();
   return encode(routeMessage, {
@@ -62,14 +92,14 @@ async function bodyOf(
     attributes: {
       dst: dst.addr,
       src: src?.addr,
-      oif: spec.link === undefined ? undefined : await indexOf(spec.link),
+      oif,
       gateway: spec.gateway,
       via: spec.via,
       priority: spec.metric,
       prefsrc: spec.source,
       metrics: spec.metrics,
       ...(spec.encap && encapAttributes(spec.encap)),
-      multipath: spec.nexthops && (await Promise.all(spec.nexthops.map((hop) => nexthop(hop, indexOf)))),
+      multipath,
       table: table < 256 ? undefined : table,
     },
   });

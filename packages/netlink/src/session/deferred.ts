@@ -11,13 +11,19 @@ type Asynchronous<T> = { readonly [K in keyof T]: (...values: never[]) => Promis
  */
 export function deferred<T extends Asynchronous<T>>(make: () => Promise<T>): T {
   let made: Promise<T> | undefined;
+  let ready: T | undefined;
   return new Proxy({} as T, {
     get(_, name) {
       // Whatever is awaited is asked whether it is a promise.
       if (name === 'then') return undefined;
+      if (ready !== undefined) {
+        const object = ready;
+        return (...values: never[]) => object[name as keyof T](...values);
+      }
       return async (...values: never[]) => {
         made ??= make();
-        return await (await made)[name as keyof T](...values);
+        ready = await made;
+        return await ready[name as keyof T](...values);
       };
     },
   });

@@ -107,6 +107,8 @@ export interface SessionOptions {
   readonly onExchange?: ExchangeObserver | undefined;
   /** What sessions of the same namespace have read of its ruleset; what is there is not read again. */
   readonly ruleset?: NftMemory | undefined;
+  /** Asked when the session is disposed of: where it says so, the session stays open, for another user. */
+  readonly keep?: (() => boolean) | undefined;
 }
 
 /**
@@ -117,7 +119,7 @@ export interface SessionOptions {
  * for (const link of await session.links.list()) console.log(link.index, link.name);
  */
 export function openSession(options: SessionOptions = {}): KernelSession {
-  const { netns, mode = 'threaded', removals, leaveDeletions, onExchange, ruleset } = options;
+  const { netns, mode = 'threaded', removals, leaveDeletions, onExchange, ruleset, keep } = options;
   let own: NetnsHandle | undefined;
   const transport = (protocol: number, leaveClose = false) =>
     observed(new SocketTransport({ protocol, netns, mode, leaveClose }), onExchange);
@@ -140,7 +142,7 @@ export function openSession(options: SessionOptions = {}): KernelSession {
     ...(leaveDeletions && {
       deleteLink: (message: Message) => observing(onExchange, async () => deleteAside(message, netns)),
     }),
-    ruleset,
+    ...{ ruleset, keep },
     close: () => own?.close(),
   });
 }
@@ -160,45 +162,141 @@ export interface SessionPorts {
   readonly deleteLink?: DeleteLink | undefined;
   /** What is known of the ruleset. */
   readonly ruleset?: NftMemory | undefined;
+  /** See {@link SessionOptions}. */
+  readonly keep?: (() => boolean) | undefined;
   /** Called when the session is disposed of, after its transports were. */
   readonly close?: (() => void) | undefined;
 }
 
 /** A session over other transports than the kernel's own sockets, such as a stand-in for tests. */
 export function sessionOver(ports: SessionPorts): KernelSession {
-  const route = new NetlinkClient(ports.route);
-  const netfilter = new NetlinkClient(ports.netfilter);
-  const kernel = new Rtnetlink(route, ports.deleteLink);
-  const packets = ports.packets(kernel.indexOf);
-  return {
-    get netns() {
-      return { key: ports.handle().key };
-    },
-    get handle() {
-      return ports.handle();
-    },
-    links: new Links(kernel),
-    addresses: new Addresses(kernel),
-    routes: new Routes(kernel),
-    rules: new Rules(kernel),
-    neighbours: new Neighbours(kernel),
-    bridge: new Bridges(kernel),
-    qdiscs: new Qdiscs(kernel),
-    classes: new TrafficClasses(kernel),
-    filters: new TrafficFilters(kernel),
-    nft: deferred(async () => new (await import('../nft/nft.ts')).Nft(netfilter, ports.ruleset)),
-    conntrack: deferred(async () => new (await import('../conntrack/conntrack.ts')).Conntrack(netfilter)),
-    sysctl: ports.sysctl,
-    procNet: ports.procNet,
-    packets,
-    batch: (changes) => kernel.batch(changes),
-    together: (steps) => kernel.together(steps),
-    subscribe: ports.subscribe,
-    [Symbol.dispose]() {
-      packets[Symbol.dispose]();
-      route[Symbol.dispose]();
-      netfilter[Symbol.dispose]();
-      ports.close?.();
-    },
-  };
+  return new PortSession(ports);
+}
+
+/** Most calls need two or three of its parts: each is made when it is first asked for. */
+class PortSession implements KernelSession {
+  readonly sysctl: Sysctl;
+  readonly procNet: ProcNet;
+  readonly #ports: SessionPorts;
+  readonly #route: NetlinkClient;
+  readonly #kernel: Rtnetlink;
+  #netfilter: NetlinkClient | undefined;
+  #links: Links | undefined;
+  #addresses: Addresses | undefined;
+  #routes: Routes | undefined;
+  #rules: Rules | undefined;
+  #neighbours: Neighbours | undefined;
+  #bridge: Bridges | undefined;
+  #qdiscs: Qdiscs | undefined;
+  #classes: TrafficClasses | undefined;
+  #filters: TrafficFilters | undefined;
+  #nft: Nft | undefined;
+  #conntrack: Conntrack | undefined;
+  #packets: Packets | undefined;
+
+  constructor(ports: SessionPorts) {
+    this.#ports = ports;
+    this.sysctl = ports.sysctl;
+    this.procNet = ports.procNet;
+    this.#route = new NetlinkClient(ports.route);
+    this.#kernel = new Rtnetlink(this.#route, ports.deleteLink);
+  }
+
+  get netns() {
+    return { key: this.#ports.handle().key };
+  }
+
+  get handle() {
+    return this.#ports.handle();
+  }
+
+  get links() {
+    this.#links ??= new Links(this.#kernel);
+    return this.#links;
+  }
+
+  get addresses() {
+    this.#addresses ??= new Addresses(this.#kernel);
+    return this.#addresses;
+  }
+
+  get routes() {
+    this.#routes ??= new Routes(this.#kernel);
+    return this.#routes;
+  }
+
+  get rules() {
+    this.#rules ??= new Rules(this.#kernel);
+    return this.#rules;
+  }
+
+  get neighbours() {
+    this.#neighbours ??= new Neighbours(this.#kernel);
+    return this.#neighbours;
+  }
+
+  get bridge() {
+    this.#bridge ??= new Bridges(this.#kernel);
+    return this.#bridge;
+  }
+
+  get qdiscs() {
+    this.#qdiscs ??= new Qdiscs(this.#kernel);
+    return this.#qdiscs;
+  }
+
+  get classes() {
+    this.#classes ??= new TrafficClasses(this.#kernel);
+    return this.#classes;
+  }
+
+  get filters() {
+    this.#filters ??= new TrafficFilters(this.#kernel);
+    return this.#filters;
+  }
+
+  get nft() {
+    const { ruleset } = this.#ports;
+    this.#nft ??= deferred(
+      async () => new (await import('../nft/nft.ts')).Nft(this.#overNetfilter(), ruleset),
+    );
+    return this.#nft;
+  }
+
+  get conntrack() {
+    this.#conntrack ??= deferred(
+      async () => new (await import('../conntrack/conntrack.ts')).Conntrack(this.#overNetfilter()),
+    );
+    return this.#conntrack;
+  }
+
+  get packets() {
+    this.#packets ??= this.#ports.packets(this.#kernel.indexOf);
+    return this.#packets;
+  }
+
+  batch(changes: readonly Change[]): Promise<void> {
+    return this.#kernel.batch(changes);
+  }
+
+  together<const S extends readonly Step[]>(steps: S): Promise<Outcomes<S>> {
+    return this.#kernel.together(steps);
+  }
+
+  subscribe(options: SubscribeOptions): Subscription {
+    return this.#ports.subscribe(options);
+  }
+
+  #overNetfilter(): NetlinkClient {
+    this.#netfilter ??= new NetlinkClient(this.#ports.netfilter);
+    return this.#netfilter;
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#ports.keep?.()) return;
+    this.#packets?.[Symbol.dispose]();
+    this.#route[Symbol.dispose]();
+    this.#ports.netfilter[Symbol.dispose]();
+    this.#ports.close?.();
+  }
 }

@@ -16,7 +16,7 @@ import {
 } from '@heddle/sys';
 import { encode, pad, struct, u16, u32 } from '@heddle/wire';
 import { NETLINK } from '../core/header.ts';
-import { type Framed, type Reply, readMessages } from '../core/message.ts';
+import { type Reply, readMessages } from '../core/message.ts';
 import { type EventGroup, GROUPS, type KernelEvent, netfilterEventOf, routeEventOf } from './events.ts';
 
 /** struct sockaddr_nl */
@@ -88,7 +88,7 @@ function drainOf(
 ): () => void {
   const tell = (datagram: Uint8Array): void => {
     for (const message of readMessages(datagram)) {
-      const event = eventOf(replyOf(message));
+      const event = eventOf(message);
       if (event !== undefined && !fd.closed) onEvent(event);
     }
   };
@@ -114,10 +114,6 @@ function take(fd: Fd): Uint8Array | 'lost' | undefined {
     if (SysError.is(error, 'ENOBUFS')) return 'lost';
     throw error;
   }
-}
-
-function replyOf({ header, body }: Framed): Reply {
-  return { type: header.type, flags: header.flags, body };
 }
 
 function setReceiveBuffer(fd: Fd, bytes: number): void {
