@@ -4,7 +4,7 @@
  */
 import { dirname } from 'node:path';
 import { Decoded, type Plugin } from '@heddle/cni/plugin';
-import { type Answer, AttachmentTurns, DelQueue, HANDOVER_FLAG } from '@heddle/cni/runtime';
+import { type Answer, AttachmentTurns, DelQueue, HANDOVER_FLAG, InflightMarks } from '@heddle/cni/runtime';
 import { LINK_GROUPS } from '@heddle/dataplane';
 import { type Effort, LinkRemovals, openSession } from '@heddle/netlink';
 import type { Fd } from '@heddle/sys';
@@ -13,11 +13,13 @@ import type { SharedSurroundings } from './call-host.ts';
 import { converse } from './conversation.ts';
 import type { Door } from './door.ts';
 import type { AgentEvent } from './events.ts';
+import { KnownPrograms } from './known-programs.ts';
 import type { NodeStatus } from './node/node-status.ts';
 import { Figures } from './observe/figures.ts';
 import { metricsText, type PoolUse } from './observe/metrics.ts';
 import { callersWaiting } from './observe/socket-queue.ts';
 import { type AgentStatus, countedStatus } from './observe/status.ts';
+import { RandomPool } from './random-pool.ts';
 import { Reception, type Visit } from './reception.ts';
 import { replay } from './replay.ts';
 import type { Request } from './request.ts';
@@ -96,9 +98,10 @@ export class Agent {
       return isBrief || this.#reception.present <= this.#limits.unthreaded ? 'sync' : 'threaded';
     };
     this.#shared = {
-      ...{ plugins, marks, mode, decoded: new Decoded() },
+      ...{ plugins, marks, mode, decoded: new Decoded(), programs: new KnownPrograms() },
+      ...{ inflight: new InflightMarks(marks), clock: { now: () => Date.now() }, random: new RandomPool() },
       sessions: new SessionPool(
-        (onExchange, ruleset) => openSession({ mode, removals, onExchange, ruleset }),
+        (pooled) => openSession({ mode, removals, ...pooled }),
         this.#limits.idleSessions,
       ),
       turns: new AttachmentTurns({

@@ -25,9 +25,35 @@ export interface ReceptionOptions {
   readonly serve: (client: Fd, visit: Visit) => Promise<void>;
 }
 
-interface Silent {
-  readonly since: number;
-  readonly controller: AbortController;
+/** One who has not said what it wants. Most do at once, and nobody ever asks for their signal. */
+class Silent implements Visit {
+  readonly since = performance.now();
+  readonly #onAsked: (silent: Silent) => void;
+  #controller: AbortController | undefined;
+  #reason: AgentError | undefined;
+
+  constructor(onAsked: (silent: Silent) => void) {
+    this.#onAsked = onAsked;
+  }
+
+  get dismissed(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    return this.#controller.signal;
+  }
+
+  get isDismissed(): boolean {
+    return this.#reason !== undefined;
+  }
+
+  hasAsked(): void {
+    this.#onAsked(this);
+  }
+
+  dismiss(reason: AgentError): void {
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+  }
 }
 
 /** See the file's comment. */
@@ -86,14 +112,13 @@ export class Reception {
   }
 
   #takeIn(client: Fd): void {
-    const silent = { since: performance.now(), controller: new AbortController() };
+    const silent = new Silent((asked) => this.#silent.delete(asked));
     this.#silent.add(silent);
     this.#present++;
-    const visit = { dismissed: silent.controller.signal, hasAsked: () => void this.#silent.delete(silent) };
-    void this.#options.serve(client, visit).finally(() => {
+    void this.#options.serve(client, silent).finally(() => {
       this.#silent.delete(silent);
       this.#present--;
-      if (silent.controller.signal.aborted) this.#leaving--;
+      if (silent.isDismissed) this.#leaving--;
       this.#leave();
     });
   }
@@ -114,7 +139,7 @@ export class Reception {
     if (first === undefined) return;
     this.#silent.delete(first);
     this.#leaving++;
-    first.controller.abort(
+    first.dismiss(
       new AgentError('AGENT_CLIENT', 'receive a request: it did not come, and others wait for the place'),
     );
   }

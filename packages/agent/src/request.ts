@@ -56,7 +56,8 @@ function waitFor(client: Fd, incoming: Incoming, { patience, visit }: RequestLim
 
 /** So that a client that sends much does not keep the others waiting. */
 const PORTIONS_AT_ONCE = 8;
-const PORTION = 64 * 1024;
+/** Hardly a request is larger; room for more than this costs malloc its caches. */
+const PORTION = 32 * 1024;
 
 class Incoming implements Disposable {
   readonly #client: Fd;
@@ -64,6 +65,7 @@ class Incoming implements Disposable {
   #portions: Uint8Array[] = [];
   #descriptors: Fd[] = [];
   #size = 0;
+  #header: ReturnType<typeof readHandoverHeader> | undefined;
   #whole: number | undefined;
 
   constructor(client: Fd, budget: Budget) {
@@ -96,14 +98,14 @@ class Incoming implements Disposable {
 
   #isWhole(): boolean {
     if (this.#whole === undefined && this.#size >= HANDOVER_HEADER_SIZE) {
-      const { head, stdin } = readHandoverHeader(this.#joined());
-      this.#whole = HANDOVER_HEADER_SIZE + head + stdin;
+      this.#header = readHandoverHeader(this.#joined());
+      this.#whole = HANDOVER_HEADER_SIZE + this.#header.head + this.#header.stdin;
     }
     return this.#whole !== undefined && this.#size >= this.#whole;
   }
 
   #finish(): Request {
-    const call = readHandover(this.#joined());
+    const call = readHandover(this.#joined(), this.#header);
     const descriptors = this.#descriptors;
     this.#descriptors = [];
     return {

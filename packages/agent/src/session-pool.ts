@@ -2,7 +2,7 @@
  * Kernel sessions that stay open from one call to the next. Each is one call's at a time, so that no call queues behind
  * another one's slow request. What they have read of the ruleset, they share.
  */
-import { type ExchangeObserver, type KernelSession, NftMemory } from '@heddle/netlink';
+import { type ExchangeObserver, type KernelSession, NftMemory, type SessionOptions } from '@heddle/netlink';
 
 /** See the file's comment. */
 export class SessionPool implements Disposable {
@@ -24,16 +24,7 @@ export class SessionPool implements Disposable {
     kept.observer = onExchange;
     // What was certain for another call may have been changed before this one began.
     this.#ruleset.doubt();
-    let taken = true;
-    // A view of the session: all that it does, but its end.
-    return Object.create(kept.session, {
-      [Symbol.dispose]: {
-        value: () => {
-          if (taken) this.#giveBack(kept);
-          taken = false;
-        },
-      },
-    }) as KernelSession;
+    return kept.session;
   }
 
   [Symbol.dispose](): void {
@@ -43,23 +34,33 @@ export class SessionPool implements Disposable {
 
   #new(): Kept {
     const kept: Partial<Kept> = {};
-    // What a call has begun may end after it: nobody's.
-    kept.session = this.#open(() => kept.observer?.() ?? (() => {}), this.#ruleset);
+    kept.session = this.#open({
+      // What a call has begun may end after it: nobody's.
+      onExchange: () => kept.observer?.() ?? NOBODY,
+      ruleset: this.#ruleset,
+      keep: () => this.#takeBack(kept as Kept),
+    });
     return kept as Kept;
   }
 
-  #giveBack(kept: Kept): void {
+  #takeBack(kept: Kept): boolean {
+    if (this.#closed || this.#idle.includes(kept)) return !this.#closed;
     kept.observer = undefined;
-    if (this.#closed || this.#idle.length >= this.#most) kept.session[Symbol.dispose]();
-    else this.#idle.push(kept);
+    if (this.#idle.length >= this.#most) return false;
+    this.#idle.push(kept);
+    return true;
   }
 }
 
 /** Opens a session of the pool. */
-export type OpenPooled = (onExchange: ExchangeObserver, ruleset: NftMemory) => KernelSession;
+export type OpenPooled = (
+  pooled: Required<Pick<SessionOptions, 'onExchange' | 'ruleset' | 'keep'>>,
+) => KernelSession;
 
 interface Kept {
   session: KernelSession;
   /** The call's that has it now. */
   observer: ExchangeObserver | undefined;
 }
+
+const NOBODY = (): void => {};

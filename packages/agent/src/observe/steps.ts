@@ -36,7 +36,8 @@ export class StepLog {
   begin(name: StepName, detail?: string): () => void {
     const began = this.#now();
     return () => {
-      this.#steps.push({ name, began, ended: this.#now(), ...(detail !== undefined && { detail }) });
+      const ended = this.#now();
+      this.#steps.push(detail === undefined ? { name, began, ended } : { name, began, ended, detail });
     };
   }
 

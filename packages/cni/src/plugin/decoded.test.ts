@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { parseJson } from '../json.ts';
 import type { JsonValue } from '../json-value.ts';
 import { Decoded } from './decoded.ts';
+import { readRequest } from './request.ts';
 
 /** How often each value is decoded, when all of them are asked for in turn. */
 function decodings(...asked: readonly (readonly [purpose: string, value: JsonValue])[]): number {
@@ -45,4 +46,22 @@ test('it holds so much and no more', () => {
   assert.equal(decodings(...many, ...many.slice(-10)), 1000);
   const large = { text: 'x'.repeat(100_000) };
   assert.equal(decodings(['x', large], ['x', large]), 2);
+});
+
+test('a configuration that comes again is read once, and is the same for whoever decodes it', () => {
+  const decoded = new Decoded();
+  const text = '{"cniVersion": "1.0.0", "name": "n", "type": "bridge"}';
+  const read = (source: string) => readRequest(new TextEncoder().encode(source), decoded);
+  const [first, second] = [read(text), read(text)];
+  assert.equal(second.raw, first.raw);
+  assert.deepEqual(Buffer.from(second.stdin).toString(), text);
+  assert.throws(() => Object.assign(first.raw, { name: 'other' }), TypeError);
+  let count = 0;
+  const decode = () => ({ nth: ++count });
+  assert.equal(decoded.recall('x', first.raw, decode), decoded.recall('x', second.raw, decode));
+  assert.notEqual(decoded.recall('y', first.raw, decode), decoded.recall('x', first.raw, decode));
+  assert.equal(read(text.replace('"n"', '"m"')).network, 'm');
+  assert.throws(() => read('{'), { code: 'JSON_TRUNCATED' });
+  const another = text.replace('}', ', "prevResult": {}}');
+  assert.notEqual(read(another).raw, read(another).raw);
 });

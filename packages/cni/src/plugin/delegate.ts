@@ -20,6 +20,8 @@ import type { UndoStack } from './undo.ts';
 export interface DelegationContext {
   readonly request: Request;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Variables that are other than in `env`: it is copied only for what is a process. */
+  readonly added?: Readonly<Record<string, string>> | undefined;
   readonly path: readonly string[];
   readonly ports: PluginHost;
   readonly undo: UndoStack | undefined;
@@ -37,8 +39,12 @@ export interface Delegates {
 
 /** See {@link Delegates}. */
 export function delegatesOf(context: DelegationContext): Delegates {
+  let ipam: IpamDelegate | undefined;
   return {
-    ipam: ipamDelegate(context),
+    get ipam() {
+      ipam ??= ipamDelegate(context);
+      return ipam;
+    },
     to: (config) => {
       const request = readRequest(new TextEncoder().encode(goJson(config)));
       const type = typeIn(request.raw);
@@ -114,10 +120,12 @@ function isDuplicate(error: unknown): boolean {
 async function runDelegate(
   { type, kind, title, request }: Chosen,
   command: Command,
-  { ports, env, ...context }: DelegationContext,
+  context: DelegationContext,
 ): Promise<Result | undefined> {
+  const { ports, env, added } = context;
   const path = ports.findPlugin(type, context.path);
-  const own = await ports.inProcess?.(type, path);
+  const found = ports.inProcess?.(type, path);
+  const own = found instanceof Promise ? await found : found;
   if (own !== undefined) {
     // One that gets the same configuration, and delegates as that says, would never come to an end.
     if (kind !== undefined && own.kind !== kind) throw wrongKind(own, kind);
@@ -127,7 +135,7 @@ async function runDelegate(
     const stdout = await ports.invoke({
       type,
       path,
-      env: { ...env, CNI_COMMAND: command },
+      env: { ...env, ...added, CNI_COMMAND: command },
       stdin: request.stdin,
       // An ADD that nobody waits for is taken back, and must not wait for a delegate that hangs.
       signal: command === 'ADD' ? ports.caller : undefined,

@@ -20,7 +20,7 @@ export async function inTurn<T>(run: Run, operate: (run: Run) => Promise<T>): Pr
   const held = heldLocks(env);
   if (held.includes(name)) return await operate(run);
   using _turn = await ports.exclusive({ type: plugin.type, command, attachment });
-  return await operate({ ...run, env: { ...env, [HELD_LOCKS]: [...held, name].join(',') } });
+  return await operate({ ...run, added: { ...run.added, [HELD_LOCKS]: [...held, name].join(',') } });
 }
 
 const ABOUT_ONE: readonly Command[] = ['ADD', 'CHECK', 'DEL'];

@@ -26,7 +26,6 @@ export class LiveCall implements BaseCall<unknown> {
   readonly raw: JsonObject;
   readonly stdin: Uint8Array;
   readonly path: readonly string[];
-  readonly ipam: IpamDelegate;
   readonly clock: Clock;
   readonly random: Random;
   protected readonly sessions: Sessions;
@@ -42,7 +41,6 @@ export class LiveCall implements BaseCall<unknown> {
     this.raw = request.raw;
     this.stdin = request.stdin;
     this.path = run.invocation.path;
-    this.ipam = delegates.ipam;
     this.#delegates = delegates;
     this.clock = ports.clock;
     this.random = ports.random;
@@ -52,6 +50,10 @@ export class LiveCall implements BaseCall<unknown> {
 
   get host(): KernelSession {
     return this.sessions.host;
+  }
+
+  get ipam(): IpamDelegate {
+    return this.#delegates.ipam;
   }
 
   delegate(config: JsonObject): Delegate {
@@ -134,9 +136,12 @@ function readConfig(run: Run): unknown {
 
 /** The previous result is another one for each pod, and no plugin's configuration. */
 function recall<T>({ plugin, request, ports }: Run, part: 'whole' | 'valid', decode: () => T): T {
-  if (ports.decoded === undefined) return decode();
+  const { decoded } = ports;
+  if (decoded === undefined) return decode();
+  const purpose = `${part} ${plugin.type}`;
+  if (decoded.keeps(request.raw)) return decoded.recall(purpose, request.raw, decode);
   const { prevResult: _, ...config } = request.raw;
-  return ports.decoded.recall(`${part} ${plugin.type}`, config, decode);
+  return decoded.recall(purpose, config, decode);
 }
 
 function readArgs({ plugin, command, invocation, warn }: Run, keys: readonly string[]) {

@@ -6,6 +6,7 @@ import { CniError, DecodeError } from '../errors.ts';
 import { decodeText, parseJson } from '../json.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../json-value.ts';
 import { atLeast, type CniVersion, compareVersions } from '../versions.ts';
+import type { Decoded } from './decoded.ts';
 import type { Plugin } from './definition.ts';
 
 /** A configuration whose common members are sound. */
@@ -23,10 +24,23 @@ const WHAT = 'error unmarshall network config';
 /**
  * Reads the common members of a configuration.
  *
+ * @param decoded what was read before, in a process that serves many
  * @throws {DecodeError} code 6 for what is not JSON or of the wrong type; {CniError} code 7 for a bad name
  */
-export function readRequest(stdin: Uint8Array): Request {
+export function readRequest(stdin: Uint8Array, decoded?: Decoded): Request {
   const source = decodeText(stdin, { what: WHAT });
+  if (decoded === undefined) return readText(source, stdin);
+  const known = decoded.wholeOf<Request>(source);
+  if (known !== undefined) return { ...known, stdin };
+  const request = readText(source, stdin);
+  // The previous result is another one for each pod, and so are its port mappings.
+  if (!PER_POD.test(source)) decoded.keepWhole(source, request, request.raw);
+  return request;
+}
+
+const PER_POD = /"(?:prevResult|runtimeConfig)"/i;
+
+function readText(source: string, stdin: Uint8Array): Request {
   const raw = parseJson(source, { what: WHAT });
   if (!isJsonObject(raw)) throw new DecodeError('the configuration must be a JSON object', { what: WHAT });
   const network = text(raw, 'name');
@@ -62,10 +76,14 @@ const SINCE: Partial<Record<Command, CniVersion>> = { CHECK: '0.4.0', GC: '1.1.0
 /** A member by name as Go's decoder finds it: in any letter case, the last of several, `null` as absent. */
 export function memberOf(object: JsonObject, name: string): JsonValue | undefined {
   const wanted = name.toLowerCase();
-  const found = Object.entries(object).filter(
-    ([key, value]) => key.toLowerCase() === wanted && value !== null,
-  );
-  return found.at(-1)?.[1];
+  let found: JsonValue | undefined;
+  for (const key in object) {
+    // No name of ours has a letter whose other case is longer or shorter.
+    if (key.length !== wanted.length || (key !== name && key.toLowerCase() !== wanted)) continue;
+    const value = object[key];
+    if (value !== null && value !== undefined) found = value;
+  }
+  return found;
 }
 
 function text(raw: JsonObject, name: string): string {

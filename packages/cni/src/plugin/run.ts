@@ -28,6 +28,8 @@ export interface Run {
   readonly invocation: Invocation;
   readonly request: Request;
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** Variables that are other than in `env` for whatever the plugin starts. */
+  readonly added?: Readonly<Record<string, string>>;
   readonly ports: PluginHost;
   readonly warn: (message: string) => void;
   /** The key of the attachment that is marked already as one whose ADD is under way. */
@@ -116,9 +118,9 @@ async function toTheEnd(run: Run, teardown: Teardown, verb: () => Promise<void>)
 }
 
 function delegates(run: Run, undo?: UndoStack): Delegates {
-  const { request, invocation, ports, env } = run;
+  const { request, invocation, ports, env, added } = run;
   return delegatesOf({
-    ...{ request, env, path: invocation.path, ports, undo },
+    ...{ request, env, added, path: invocation.path, ports, undo },
     run: async (plugin, command, itsRequest) => {
       if (command === 'VERSION') return undefined;
       checkVersion(plugin, command, itsRequest.cniVersion);
@@ -127,7 +129,7 @@ function delegates(run: Run, undo?: UndoStack): Delegates {
       return runPlugin({
         ...run,
         ...{ plugin, command, request: itsRequest, invocation: delegated },
-        env: { ...env, CNI_COMMAND: command },
+        added: { ...added, CNI_COMMAND: command },
         ...(run.command === 'ADD' && { marked: tagKey(ownerTag(attachmentOf(run))) }),
       });
     },

@@ -51,7 +51,7 @@ export async function serve(
   try {
     const invocation = readEnvironment(env);
     if (invocation.command === 'VERSION') return done(`${versionJson(plugin, questionOf(readStdin))}\n`);
-    request = readRequest(readAll(readStdin));
+    request = readRequest(readAll(readStdin), ports.decoded);
     const command = checked(plugin, invocation, request);
     const warn = (message: string) => warnings.push(message.replaceAll('\n', ' '));
     const result = await inTurn({ plugin, command, invocation, request, env, ports, warn }, runPlugin);

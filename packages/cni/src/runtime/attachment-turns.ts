@@ -2,7 +2,6 @@
  * Whose turn it is at an attachment: a locked file for each one that somebody works on, between all processes that
  * serve plugins. A turn ends with its process, however that ends.
  */
-import { join } from 'node:path';
 import { attachmentKey, CNI_CODE, CniError } from '../index.ts';
 import { type Operation, ownerTag, tagKey } from '../plugin/index.ts';
 import type { DelQueue } from './del-queue.ts';
@@ -47,7 +46,7 @@ export class AttachmentTurns {
    * @throws {CniError} code 11 when others keep the attachment for too long
    */
   async take(operation: Operation, signal?: AbortSignal): Promise<Disposable> {
-    const path = join(this.#directory, tagKey(ownerTag(operation.attachment)));
+    const path = `${this.#directory}/${tagKey(ownerTag(operation.attachment))}`;
     const file = tryLockFile(path) ?? (await this.#wait(path, operation, signal));
     const turn = { [Symbol.dispose]: () => removeLockFile(file, path) };
     try {

@@ -82,10 +82,11 @@ export function readHandoverHeader(bytes: Uint8Array): Value<typeof handoverHead
 /**
  * Reads a whole handover.
  *
+ * @param header its beginning, where that was read before
  * @throws {HandoverError} for anything else
  */
-export function readHandover(bytes: Uint8Array): Handover {
-  const { flags, head, stdin, netnsDevice, netnsInode, time } = readHandoverHeader(bytes);
+export function readHandover(bytes: Uint8Array, header = readHandoverHeader(bytes)): Handover {
+  const { flags, head, stdin, netnsDevice, netnsInode, time } = header;
   const body = bytes.subarray(HANDOVER_HEADER_SIZE);
   if (body.length !== head + stdin)
     throw new HandoverError('read a handover: it has not the size that it tells');
@@ -114,8 +115,10 @@ const MAGIC = 0x31444548;
 function texts(head: Uint8Array): readonly string[] {
   if (head.length === 0) return [];
   if (head.at(-1) !== 0) throw new HandoverError('read a handover: its texts do not end');
-  return new TextDecoder().decode(head.subarray(0, -1)).split('\0');
+  return utf8.decode(head.subarray(0, -1)).split('\0');
 }
+
+const utf8 = new TextDecoder();
 
 /** The first of several variables of one name counts, as with getenv(3). */
 function environmentOf(variables: readonly string[]): Readonly<Record<string, string>> {

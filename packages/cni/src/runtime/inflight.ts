@@ -3,7 +3,6 @@
  * A mark is a file with a lock on it, so the mark of a process that was killed counts no more.
  */
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { flock, O, openFile, SysError } from '@heddle/sys';
 import type { InflightPort } from '../plugin/host.ts';
 import { ioFailure, isMissing } from './io-failure.ts';
@@ -23,7 +22,7 @@ export class InflightMarks implements InflightPort {
   }
 
   begin(key: string): Disposable {
-    const path = join(this.#directory, fileName(key));
+    const path = `${this.#directory}/${fileName(key)}`;
     const file = lockFileSync(path, 'shared');
     return { [Symbol.dispose]: () => removeLockFile(file, path) };
   }
@@ -51,7 +50,7 @@ export class InflightMarks implements InflightPort {
 
   /** Removes a mark that nobody holds any more. */
   #isHeld(name: string): boolean {
-    const path = join(this.#directory, name);
+    const path = `${this.#directory}/${name}`;
     // Mostly there is none, and an exception costs more than the look.
     if (!existsSync(path)) return false;
     try {
