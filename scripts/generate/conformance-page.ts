@@ -148,12 +148,16 @@ heddle conformance --runtime './my-runtime {verb} {network} {netns}' --profile m
 
 ## What was found
 
-[conformance/reference.md](conformance/reference.md) and [conformance/debian.md](conformance/debian.md) are what the kit says of
-plugins of the reference, with what is behind each failure. \`node --conditions=source scripts/conformance-reports.ts\` makes them.
-[conformance/runtimes.md](conformance/runtimes.md) is the same for runtimes: Heddle's own command, cnitool, Podman and containerd.
+[conformance/](conformance/README.md) has what the kit says of every plugin of the reference, in two releases, and of runtimes:
+Heddle's own command, cnitool, Podman and containerd. What is behind each failure stands below it, with the command that shows it
+again. \`node --conditions=source scripts/conformance-reports.ts\` makes these pages; a name, such as \`bridge\` or \`debian/bridge\`,
+makes them of that plugin only. The explanations are in \`scripts/conformance/explanations\`; a test fails for a failure that has none,
+and for one that has gone.
 
 ## What is not checked
 
+- A check that is about hard circumstances (many at once, a full disk, a kill) says nothing about a plugin that fails the same in
+  plain ones: that is told once, by the check that is about it.
 - Whether CNI_PATH may be missing: the specification calls it optional for ADD, and says that runtimes must always provide it.
 - Clocks are not set: a jump is shown to plugins by the times of their files.
 - Rules of the legacy kind of iptables are not looked at; those of its kind \`nft\` are.

@@ -193,7 +193,7 @@ const FAULTY: readonly Faulty[] = [
     faults: [
       [
         '    address="10.231.0.$n/24"\n',
-        '    address="10.231.0.$n/24"\n    sleep 20 >/dev/null 2>&1 </dev/null &\n',
+        '    address="10.231.0.$n/24"\n    sleep 60 >/dev/null 2>&1 </dev/null &\n',
       ],
     ],
     found: ['leaks/processes', /no process that was not there before/],

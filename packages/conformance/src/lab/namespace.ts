@@ -13,13 +13,15 @@ import {
 
 /**
  * How links that come into a namespace look for duplicates of their IPv6 addresses: as the kernel does unless it is told
- * otherwise, which takes one to two seconds for each, or without asking anybody, which takes a moment.
+ * otherwise, which takes one to two seconds for each, or not at all, which takes a moment. Without a carrier, as of a tap that
+ * nobody has opened, they would else wait for one, and some plugins for them.
  */
 export async function setDuplicateDetection(
   { session: { sysctl } }: Namespace,
   kind: 'thorough' | 'quick',
 ): Promise<void> {
   const value = kind === 'thorough' ? '1' : '0';
+  await sysctl.write('net/ipv6/conf/default/accept_dad', value);
   await sysctl.write('net/ipv6/conf/default/dad_transmits', value);
   await sysctl.write('net/ipv6/conf/default/router_solicitation_delay', value);
 }

@@ -3,7 +3,7 @@ import { must } from '../failure.ts';
 import type { Container } from '../lab/container.ts';
 import { type Added, type Lab, mustSucceed } from '../lab/lab.ts';
 import type { Subject } from '../subject/subject.ts';
-import { nodeUnchanged, same } from './unchanged.ts';
+import { mustBeAsBefore, mustBeSound } from './unless-always.ts';
 
 const CITES = spec(
   'Section 3, Lifecycle & Ordering',
@@ -25,7 +25,7 @@ export const CONCURRENCY_CHECKS: readonly Check[] = [
       const containers = await lab.containers(MANY);
       mustDiffer(lab.subject, await addAll(lab, containers));
       await delAll(lab, containers);
-      await nodeUnchanged(lab, before, `${MANY} ADDs and DELs`);
+      await mustBeAsBefore(lab, before, `${MANY} ADDs and DELs`);
     },
   },
   {
@@ -37,7 +37,7 @@ export const CONCURRENCY_CHECKS: readonly Check[] = [
       const containers = await lab.containers(16);
       mustDiffer(lab.subject, await addAll(lab, containers));
       if (!lab.subject.speaks('0.4.0')) return;
-      for (const container of containers) await lab.check(container);
+      for (const container of containers) await mustBeSound(lab, container);
     },
   },
   {
@@ -53,11 +53,7 @@ export const CONCURRENCY_CHECKS: readonly Check[] = [
       await Promise.all(containers.map((container, index) => lab.add(container, network(index))));
       await Promise.all(containers.map((container, index) => lab.del(container, network(index))));
       // A network may keep a file or a directory of its own; links, addresses and rules it may not.
-      same(
-        before.filter(isKernels),
-        (await lab.snapshot()).filter(isKernels),
-        'a node as it was before them',
-      );
+      await mustBeAsBefore(lab, before, 'them', isKernels);
     },
   },
   {
@@ -74,10 +70,10 @@ export const CONCURRENCY_CHECKS: readonly Check[] = [
       const [added] = await Promise.all([addAll(lab, late), delAll(lab, early)]);
       mustDiffer(lab.subject, added);
       if (lab.subject.speaks('0.4.0')) {
-        for (const container of late.slice(0, 4)) await lab.check(container);
+        for (const container of late.slice(0, 4)) await mustBeSound(lab, container);
       }
       await delAll(lab, late);
-      await nodeUnchanged(lab, before, 'ADDs and DELs');
+      await mustBeAsBefore(lab, before, 'ADDs and DELs');
     },
   },
   {
@@ -92,7 +88,7 @@ export const CONCURRENCY_CHECKS: readonly Check[] = [
       await lab.add(container);
       const calls = [lab.call('DEL', container), lab.call('DEL', container), lab.call('DEL', container)];
       for (const call of await Promise.all(calls)) mustSucceed(call);
-      await nodeUnchanged(lab, before, 'ADD and DELs');
+      await mustBeAsBefore(lab, before, 'ADD and DELs');
     },
   },
 ];

@@ -5,6 +5,7 @@ import type { Container } from '../lab/container.ts';
 import type { CallOptions, Lab } from '../lab/lab.ts';
 import { snapshotOf } from '../lab/snapshot.ts';
 import { nodeUnchanged } from './unchanged.ts';
+import { mustBeAsBefore } from './unless-always.ts';
 
 const FULLEST = spec(
   'Section 2, DEL',
@@ -161,5 +162,5 @@ async function released(lab: Lab, remove: (container: Container) => Promise<void
   const container = await lab.container();
   await lab.add(container);
   await remove(container);
-  await nodeUnchanged(lab, before, 'ADD and DEL');
+  await mustBeAsBefore(lab, before, 'ADD and DEL');
 }

@@ -6,6 +6,7 @@ import type { Container } from '../lab/container.ts';
 import { type CallOptions, type Lab, mustSucceed } from '../lab/lab.ts';
 import { differences, missingFrom, type Snapshot } from '../lab/snapshot.ts';
 import { nodeUnchanged, settled, withoutCommonIpv6 } from './unchanged.ts';
+import { mustBeSound, mustComeBack } from './unless-always.ts';
 import { placeText, plansFor, type Victim } from './victims.ts';
 
 /** What is done, and what is done about it afterwards. */
@@ -104,8 +105,8 @@ export const HARDWARE_ADDRESS = /\b([0-9a-f]{2}:){5}[0-9a-f]{2}\b/g;
 /** The pod comes back under its names. */
 export async function again(lab: Lab, container: Container): Promise<void> {
   const successor = container.isAlive ? container : await lab.container(container.id);
-  await lab.add(successor);
-  if (lab.subject.speaks('0.4.0')) await lab.check(successor);
+  await mustComeBack(lab, successor);
+  if (lab.subject.speaks('0.4.0')) await mustBeSound(lab, successor);
   await lab.del(successor);
   if (successor !== container) await lab.end(successor);
 }

@@ -3,6 +3,7 @@ import { must } from '../../failure.ts';
 import { type Lab, outcome } from '../../lab/lab.ts';
 import { refusal, refusalWith } from '../errors.ts';
 import { nodeUnchanged } from '../unchanged.ts';
+import { mustBeAsBefore } from '../unless-always.ts';
 
 const DECODE = spec('Section 5, Error', 'failed to unmarshal network config from bytes');
 
@@ -181,7 +182,7 @@ export const INPUT_CHECKS: readonly Check[] = [
       for (const shell of ['exec "$0" >&-', 'exec "$0" 2>&-', '"$0" | true']) {
         await lab.call('ADD', container, { shell, patience: 60_000 });
         await lab.del(container, { prevResult: null });
-        await nodeUnchanged(lab, before, `ADD by ${shell} and DEL`);
+        await mustBeAsBefore(lab, before, `ADD by ${shell} and DEL`);
       }
     },
   },

@@ -2,6 +2,7 @@ import { type Check, since, spec } from '../../check.ts';
 import { must } from '../../failure.ts';
 import { type Lab, mustSucceed, outcome } from '../../lab/lab.ts';
 import { refusal } from '../errors.ts';
+import { mustBeSound } from '../unless-always.ts';
 
 /** What goes out by stdout, and the exit code. */
 export const OUTPUT_CHECKS: readonly Check[] = [
@@ -60,6 +61,7 @@ function silent(command: string, id: `contract/${string}`): Check {
     async run(lab) {
       const container = await lab.container();
       await lab.add(container);
+      if (command === 'CHECK') await mustBeSound(lab, container);
       const call = mustSucceed(await about(lab, command, container));
       must(call.stdout === '', 'nothing on stdout', () => call.stdout, call);
     },
