@@ -1,10 +1,13 @@
 /**
  * The demo: a node in a private network namespace, two pods on it, traffic between them and from outside, and
- * the proof that nothing is left.
+ * the proof that nothing is left; then a cluster of three nodes, one of which is cut off and comes back.
  */
+import { buildCommand } from '../../scripts/build-command.ts';
+import { buildShim } from '../../scripts/build-shim.ts';
 import { buildStandalone } from '../../scripts/build-standalone.ts';
 import { difference } from '../../scripts/host-snapshot.ts';
 import { enterSandbox } from '../../scripts/sandbox.ts';
+import { showCluster } from './cluster.ts';
 import { stateOfNode } from './node-state.ts';
 import { chapter, expectFailure, quietly, run, say } from './stage.ts';
 import { fetchFrom, serveIn } from './web.ts';
@@ -13,6 +16,8 @@ const NETWORK = 'heddle';
 const CAP_ARGS = JSON.stringify({ portMappings: [{ hostPort: 8080, containerPort: 80, protocol: 'tcp' }] });
 
 buildStandalone();
+buildShim();
+buildCommand();
 enterSandbox();
 
 chapter(
@@ -75,6 +80,8 @@ say(
 );
 say('What stays is shared by all pods by design: the bridge heddle0 with its gateway addresses, the empty');
 say('nftables table "inet heddle", IP forwarding, and the marks of the last address given out.');
+
+await showCluster();
 say('\nNext: README.md, or npm run heddle -- --help\n');
 
 function connectElsewhere(): void {

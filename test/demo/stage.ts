@@ -43,12 +43,27 @@ export function expectFailure(command: readonly string[], showing: Showing = {})
   if (status === 0) throw new Error(`${command.join(' ')} did not fail`);
 }
 
+/** Shows a command and what it prints, and returns how it ended. */
+export function runAnyhow(command: readonly string[]): number {
+  const { status, stdout } = perform(command, {});
+  print(stdout);
+  return status ?? 1;
+}
+
+/** Runs a command without showing it, and returns how it ended. */
+export function statusOf(...command: readonly string[]): number {
+  return start(command, {}).status ?? 1;
+}
+
 /** Runs a command without showing it, and returns what it prints. */
 export function quietly(...command: readonly string[]): string {
   const { status, stdout, stderr } = start(command, {});
   if (status !== 0) throw new Error(`${command.join(' ')} failed:\n${stdout}${stderr}`);
   return stdout;
 }
+
+/** What `buildCommand` has made. */
+const COMMAND = 'build/heddle/lib/heddle.js';
 
 function perform(command: readonly string[], { env = {} }: Showing): SpawnSyncReturns<string> {
   const assignments = Object.entries(env).map(([name, value]) => `${name}='${value}'`);
@@ -62,8 +77,7 @@ function start(
 ): SpawnSyncReturns<string> {
   const options = { encoding: 'utf8', env: { ...process.env, ...env } } as const;
   if (program !== 'heddle') return spawnSync(program, args, options);
-  const main = resolve('packages/cli/src/main.ts');
-  return spawnSync(process.execPath, ['--conditions=source', main, ...args], options);
+  return spawnSync(process.execPath, [resolve(COMMAND), ...args], options);
 }
 
 function print(text: string, show?: (line: string) => boolean): void {

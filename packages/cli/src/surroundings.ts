@@ -40,6 +40,11 @@ export interface Places {
   readonly programDirs: readonly string[];
   /** The file that runs this command, for a link to it; `undefined` when nothing can be linked to. */
   readonly command: string | undefined;
+  /** What makes this machine a node of a cluster, unless `--config` says otherwise. */
+  readonly nodeConfig: string;
+  /** Where the agent's process that `up` started is told of, and what it says. */
+  readonly agentPid: string;
+  readonly agentLog: string;
   /** Files, and directories of files, in which container runtimes may be told of other directories for plugins and networks. */
   readonly runtimeConfigs: readonly string[];
 }
@@ -79,6 +84,9 @@ export const DEFAULT_PLACES: Omit<Places, 'programDirs' | 'command'> = {
   netnsDir: '/run/netns',
   reservationDir: '/var/lib/cni/networks',
   silenceFile: '/etc/heddle/silence.jsonc',
+  nodeConfig: '/etc/heddle/node.json',
+  agentPid: '/run/heddle/agent.pid',
+  agentLog: '/run/heddle/agent.log',
   runtimeConfigs: [
     '/etc/containerd/config.toml',
     '/etc/crio/crio.conf',

@@ -15,6 +15,7 @@ import {
   type MembershipEvent,
   type Router,
   type RouterOptions,
+  startRouter,
 } from '@heddle/routing';
 import type { Store } from '@heddle/store';
 import { watchNames } from '../watch-names.ts';
@@ -65,7 +66,7 @@ export interface ClusterNodeOptions {
 
 const PACE: NodePace = { retry: 1000, tidy: 5 * 60_000, leakGrace: 15 * 60_000 };
 const LONGEST_RETRY = 30_000;
-const NETWORK: ClusterNetwork = { join: joinCluster };
+const NETWORK: ClusterNetwork = { join: joinCluster, route: startRouter };
 
 /** What is there while the node is a member. */
 interface Place {

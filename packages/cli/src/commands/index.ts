@@ -9,6 +9,7 @@ import { conformanceCommand } from './conformance.ts';
 import { delCommand } from './del.ts';
 import { dhcpCommand } from './dhcp.ts';
 import { doctorCommand } from './doctor.ts';
+import { downCommand } from './down.ts';
 import { explainCommand } from './explain.ts';
 import { gcCommand } from './gc.ts';
 import { helpCommand } from './help.ts';
@@ -16,10 +17,12 @@ import { installCommand } from './install.ts';
 import { labCommand } from './lab.ts';
 import { lockCommand } from './lock.ts';
 import { lsCommand } from './ls.ts';
+import { nodeCommand } from './node.ts';
 import { runCommand } from './run.ts';
 import { showCommand } from './show.ts';
 import { statusCommand } from './status.ts';
 import { uninstallCommand } from './uninstall.ts';
+import { upCommand } from './up.ts';
 import { verifyCommand } from './verify.ts';
 import { versionCommand } from './version.ts';
 
@@ -27,6 +30,7 @@ import { versionCommand } from './version.ts';
 export const COMMANDS: readonly HeddleCommand[] = [
   lsCommand,
   showCommand,
+  nodeCommand,
   runCommand,
   addCommand,
   delCommand,
@@ -41,6 +45,8 @@ export const COMMANDS: readonly HeddleCommand[] = [
   versionCommand,
   installCommand,
   uninstallCommand,
+  upCommand,
+  downCommand,
   agentCommand,
   dhcpCommand,
   conformanceCommand,

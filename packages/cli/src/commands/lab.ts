@@ -15,7 +15,8 @@ export const labCommand = defineCommand<LabFlags, readonly string[]>({
       'processes, joins the others as `heddle up` has it, and gets pods. `ls` shows them, `matrix` asks from everywhere to ' +
       'everywhere, by ping, UDP and TCP, and ends with 1 when something stays without an answer. `exec` runs a command, or a ' +
       'shell, on a node, in the network of a pod, or on the router. `cut` pulls the cable of a node, `heal` puts it back, ' +
-      '`down` takes everything away.',
+      '`down` takes everything away. `run` makes a lab of its own, does what a scenario file says, and ends with 1 at the first step ' +
+      'that does not come out as the file has it.',
     'Nothing of this machine is touched: the lab sees its files, but what is written below /etc, /opt, /run and /var/lib is ' +
       "the lab's own. It lives in one process; when that ends, in whatever way, the lab is gone.",
   ],
@@ -24,9 +25,10 @@ export const labCommand = defineCommand<LabFlags, readonly string[]>({
     { command: 'heddle lab matrix', what: 'shows which pods reach which' },
     { command: 'heddle lab exec pod1-1 -- ip route', what: 'looks at the routes of a pod' },
     { command: 'heddle lab cut node2', what: 'takes a node off the network' },
+    { command: 'heddle lab run docs/scenarios/cut.json', what: 'plays a scenario' },
     { command: 'heddle lab down', what: 'takes the cluster away' },
   ],
-  usage: '<up|ls|matrix|exec|cut|heal|down> [argument]... [-- command]',
+  usage: '<up|ls|matrix|exec|cut|heal|run|down> [argument]... [-- command]',
   json: `type Output = Status | Matrix; // Matrix for matrix, nothing for exec and down
 interface Status {
   segments: { name: string; mtu: number; gateways: string[] }[];

@@ -1,5 +1,7 @@
 /** What `heddle lab` can be told to do. */
-import { isComplete, keepLab, matrixText, RunningLab } from '@heddle/lab';
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { isComplete, keepLab, matrixText, parseScenario, playSteps, RunningLab } from '@heddle/lab';
 import type { Cli, CommonFlags } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { emit } from '../output/emit.ts';
@@ -12,7 +14,7 @@ import { labText } from './text.ts';
 type Action = (cli: Cli, flags: LabFlags, args: readonly string[]) => Promise<number | undefined>;
 
 /** The actions by name. */
-export const ACTIONS: Readonly<Record<string, Action>> = { up, ls, matrix, exec, cut, heal, down, keep };
+export const ACTIONS: Readonly<Record<string, Action>> = { up, ls, matrix, exec, cut, heal, run, down, keep };
 
 /** Those that people use. */
 export const SHOWN_ACTIONS = Object.keys(ACTIONS).filter((name) => name !== 'keep');
@@ -62,6 +64,29 @@ async function heal(cli: Cli, flags: LabFlags, args: readonly string[]): Promise
   for (const node of someNodes('heal', args)) await labOf(flags).ask('heal', { node });
   await printStatus(cli, flags, labOf(flags));
   return EXIT.OK;
+}
+
+async function run(cli: Cli, flags: LabFlags, [file, ...more]: readonly string[]): Promise<number> {
+  refuseMore('run', more);
+  if (file === undefined) throw usage('run', 'say which scenario');
+  const { about, lab: spec, steps } = parseScenario(readScenario(cli, file), file);
+  const tell = (line: string) => void cli.stdout.write(`${line}\n`);
+  if (about !== '') tell(about);
+  await using lab = await RunningLab.start(spec, {
+    ...{ program: ownProgram(cli), name: flags.lab, owned: true },
+    tell,
+  });
+  await playSteps(lab, steps, tell);
+  tell(`${steps.length} steps, all as they should be`);
+  return EXIT.OK;
+}
+
+function readScenario({ cwd }: Cli, file: string): string {
+  try {
+    return readFileSync(resolve(cwd, file), 'utf8');
+  } catch (cause) {
+    throw new CommandError(EXIT.FAILED, `read scenario ${file}: ${(cause as Error).message}`, { cause });
+  }
 }
 
 async function down(_cli: Cli, flags: LabFlags, args: readonly string[]): Promise<number> {

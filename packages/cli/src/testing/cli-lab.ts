@@ -51,6 +51,9 @@ export class CliLab implements Disposable {
       silenceFile: join(this.root, 'silence.jsonc'),
       programDirs: [at('program')],
       command: join(this.root, 'checkout/bin/heddle'),
+      nodeConfig: join(this.root, 'node.json'),
+      agentPid: join(this.root, 'agent.pid'),
+      agentLog: join(this.root, 'agent.log'),
       runtimeConfigs: [join(this.root, 'config.toml'), join(this.root, 'containers.conf')],
     };
     this.#openHost = openHost ?? (() => linksOnly(links));

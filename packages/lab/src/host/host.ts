@@ -53,7 +53,7 @@ export class Host implements Disposable {
   ): Host {
     const netns = createNetns();
     try {
-      const mounts = createMounts(() => ownFiles(netns, shared));
+      const mounts = createMounts(() => ownFiles(name, netns, shared));
       return new Host(name, { netns, mounts }, env);
     } catch (error) {
       netns[Symbol.dispose]();

@@ -1,4 +1,6 @@
 /** What makes the files of a machine of the lab its own. */
+import { createHash } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import {
   bindPath,
   makeDirectory,
@@ -21,7 +23,7 @@ const LAYERED = ['/etc', '/opt', '/var/lib'] as const;
 const EMPTY = ['/etc/cni', '/etc/heddle', '/opt/cni', '/var/lib/cni', '/var/lib/heddle'] as const;
 
 /** Mounts all of it; to be called inside of a fresh namespace of mounts. */
-export function ownFiles(netns: NetnsHandle, shared: string): void {
+export function ownFiles(name: string, netns: NetnsHandle, shared: string): void {
   // It lies below /run, which is about to be covered.
   using common = openFile(shared, O.RDONLY | O.DIRECTORY);
   mountTmpfs('/run');
@@ -37,6 +39,9 @@ export function ownFiles(netns: NetnsHandle, shared: string): void {
     makeDirectory(directory, 0o755);
     mountTmpfs(directory);
   }
+  // machine-id(5): two machines are never the same one.
+  const id = createHash('sha256').update(name).digest('hex').slice(0, 32);
+  writeFileSync('/etc/machine-id', `${id}\n`, { mode: 0o444 });
   runInNetns(netns, () => mountSysfs('/sys'));
   // The last: from here on it shows the processes of the lab, to whoever is one of them.
   mountProc('/proc');

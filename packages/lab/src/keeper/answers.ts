@@ -3,6 +3,7 @@ import { Addr } from '@heddle/netaddr';
 import type { Lab } from '../lab.ts';
 import { LabError } from '../lab-error.ts';
 import { transfer } from '../probe/exchange.ts';
+import { flood } from '../probe/flood.ts';
 import { probeMatrix } from '../probe/matrix.ts';
 import { ping } from '../probe/ping.ts';
 import type { FromTo, LabStatus, RequestName, Requests } from './protocol.ts';
@@ -21,6 +22,10 @@ export function answersOf(lab: Lab, env: Readonly<Record<string, string>>, end: 
     ping: ({ size, fragments, timeout, ...way }) => {
       const { netns, address } = wayOf(lab, way);
       return ping(netns, address, { size, fragments, timeout });
+    },
+    flood: ({ milliseconds, interval, ...way }) => {
+      const { netns, address } = wayOf(lab, way);
+      return flood(netns, address, { interval, until: AbortSignal.timeout(milliseconds) });
     },
     transfer: ({ bytes, timeout = TRANSFER_SILENCE, from, to, family }) => {
       // Bytes go to who asks for them.

@@ -1,6 +1,7 @@
 /** What a lab's keeper can be asked: one request and one answer a connection, each a line of JSON. */
 import type { Outcome } from '../host/host.ts';
 import type { TransferOutcome } from '../probe/exchange.ts';
+import type { FloodOutcome } from '../probe/flood.ts';
 import type { Matrix, MatrixOptions } from '../probe/matrix.ts';
 import type { PingOptions, PingOutcome } from '../probe/ping.ts';
 import type { Weather } from '../underlay/netem.ts';
@@ -46,6 +47,11 @@ export interface Requests {
   status: { takes: object; gives: LabStatus };
   matrix: { takes: MatrixOptions; gives: Matrix };
   ping: { takes: FromTo & PingOptions; gives: PingOutcome };
+  /** For so many milliseconds, one every `interval`. */
+  flood: {
+    takes: FromTo & { readonly milliseconds: number; readonly interval?: number | undefined };
+    gives: FloodOutcome;
+  };
   /** `from` is who sends. */
   transfer: { takes: FromTo & { readonly bytes: number; readonly timeout?: number }; gives: TransferOutcome };
   cut: { takes: { readonly node: string }; gives: object };

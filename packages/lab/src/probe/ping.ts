@@ -31,12 +31,13 @@ export async function ping(
   to: Addr,
   { size, fragments = true, timeout = 2000 }: PingOptions = {},
 ): Promise<PingOutcome> {
-  const kind = KINDS[to.family];
+  const kind = ECHO[to.family];
   using fd = socket({
     ...{ family: familyNumber(to.family), type: SOCK.RAW, protocol: kind.protocol, netns, nonblocking: true },
   });
   const id = (Math.random() * 0xffff) | 0;
-  const request = echo(to.family, id, Math.max(HEADER, (size ?? kind.usual) - kind.ipHeader));
+  const length = Math.max(HEADER, (size ?? kind.usual) - kind.ipHeader);
+  const request = echoRequest(to.family, { id, sequence: 1, length });
   const started = performance.now();
   const ask = () => void send(fd, request, { to: socketAddress(to) });
   try {
@@ -46,7 +47,8 @@ export async function ping(
       fd,
       () => {
         const packet = recv(fd);
-        return packet !== undefined && isAnswer(packet, to.family, id, request.length) ? true : undefined;
+        const reply = packet && readEcho(packet, to.family);
+        return reply?.id === id && reply.length === length ? true : undefined;
       },
       { timeout, again: ask },
     );
@@ -57,7 +59,8 @@ export async function ping(
   }
 }
 
-const KINDS = {
+/** What differs between the families. */
+export const ECHO = {
   4: {
     ...{ protocol: 1, request: 8, reply: 0, ipHeader: 20, usual: 84 },
     ...{ level: SOL.IP, mtuDiscover: 10 },
@@ -75,20 +78,28 @@ const PMTUDISC = { DONT: 0, DO: 2 } as const;
 const icmp = struct('icmphdr', { type: u8, code: u8, checksum: bytes(2), id: u16be, sequence: u16be });
 const HEADER = 8;
 
-function echo(family: 4 | 6, id: number, length: number): Uint8Array {
+/** A request, of so many bytes without the IP header. */
+export function echoRequest(
+  family: 4 | 6,
+  { id, sequence, length = 64 }: { readonly id: number; readonly sequence: number; readonly length?: number },
+): Uint8Array {
   const packet = new Uint8Array(length);
   for (let at = HEADER; at < length; at++) packet[at] = at & 0xff;
-  packet.set(encode(icmp, { type: KINDS[family].request, id, sequence: 1 }));
+  packet.set(encode(icmp, { type: ECHO[family].request, id, sequence }));
   // The kernel fills in that of ICMPv6, which covers the addresses too.
   if (family === 4) new DataView(packet.buffer).setUint16(2, checksum(packet));
   return packet;
 }
 
-function isAnswer(packet: Uint8Array, family: 4 | 6, id: number, length: number): boolean {
+/** What a raw socket has received, when it is an answer. */
+export function readEcho(
+  packet: Uint8Array,
+  family: 4 | 6,
+): { readonly id: number; readonly sequence: number; readonly length: number } | undefined {
   const body = family === 4 ? packet.subarray(((packet[0] ?? 0) & 15) * 4) : packet;
-  if (body.length !== length) return false;
-  const header = decode(icmp, body.subarray(0, HEADER));
-  return header.type === KINDS[family].reply && header.id === id;
+  if (body.length < HEADER) return undefined;
+  const { type, id, sequence } = decode(icmp, body.subarray(0, HEADER));
+  return type === ECHO[family].reply ? { id, sequence, length: body.length } : undefined;
 }
 
 /** RFC 1071 */

@@ -1,0 +1,115 @@
+/** `heddle up` and `heddle down` on bare machines: what is refused, with which words, and that nothing is changed then. */
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type RunningLab, specOf } from '@heddle/lab';
+import { until } from '../support/until.ts';
+import { heddleProgram, startLab } from './cluster-lab.ts';
+
+const SHARED = 'sqlite:///run/lab/store.db';
+let lab: RunningLab;
+
+before(async () => {
+  lab = await startLab(specOf({ nodes: 2, pods: 0, network: { wiring: 'by-hand' } }));
+});
+
+after(async () => {
+  await lab.down();
+});
+
+const on = (node: string, ...command: readonly string[]) => lab.ask('run', { on: node, command });
+const heddle = (node: string, ...args: readonly string[]) => on(node, ...heddleProgram(), ...args);
+
+async function assertUnchanged(node: string): Promise<void> {
+  const { stdout } = await on(node, 'sh', '-c', 'ls /etc/heddle /etc/cni/net.d; ls -d /run/heddle/agent.pid');
+  assert.doesNotMatch(stdout, /node\.json|10-heddle|agent\.pid/);
+}
+
+const REFUSED: readonly (readonly [what: string, args: readonly string[], message: RegExp])[] = [
+  [
+    'a pool within the network between nodes',
+    ['--pool', '198.18.1.0/26'],
+    /pool pods-ipv4: 198\.18\.1\.0\/26 overlaps 198\.18\.1\.0\/24/,
+  ],
+  [
+    'pools that overlap',
+    ['--pool', '10.1.0.0/16', '--pool', '10.1.2.0/24'],
+    /10\.1\.2\.0\/24 overlaps 10\.1\.0\.0\/16/,
+  ],
+  ['a pool with host bits', ['--pool', '10.1.2.3/16'], /10\.1\.2\.3\/16 has host bits set/],
+  [
+    'a store that is none',
+    ['--store', 'zookeeper://127.0.0.1'],
+    /expected sqlite:\/\/\/an\/absolute\/path or etcd:/,
+  ],
+  ['a store that nobody serves', ['--store', 'etcd://198.18.1.99:2379'], /198\.18\.1\.99/],
+  [
+    'a certificate that is not there',
+    ['--store', 'etcd://198.18.1.99:2379', '--ca', '/etc/none.pem'],
+    /tls: read \/etc\/none\.pem: ENOENT/,
+  ],
+  ['a name that is none', ['--name', 'Node_1'], /expected a DNS name/],
+  ['a link that is not there', ['--interface', 'eth7'], /eth7/],
+  ['a link without an address', ['--interface', 'lo'], /link lo is down, or has no global address/],
+];
+
+for (const [what, args, message] of REFUSED) {
+  test(`refused: ${what}`, async () => {
+    const { status, stderr } = await heddle('node1', 'up', ...args);
+    assert.notEqual(status, 0);
+    assert.match(stderr, message);
+    await assertUnchanged('node1');
+  });
+}
+
+test('a network of the same name that is somebody else’s stays, and is told', async () => {
+  const file = '/etc/cni/net.d/10-heddle.conflist';
+  await on('node1', 'sh', '-c', `echo '{}' > ${file}`);
+  const { status, stderr } = await heddle('node1', 'up');
+  assert.equal(status, 3);
+  assert.match(stderr, /in the way: \/etc\/cni\/net\.d\/10-heddle\.conflist/);
+  assert.equal((await on('node1', 'cat', file)).stdout, '{}\n');
+  await on('node1', 'rm', file);
+  await assertUnchanged('node1');
+});
+
+test('a machine joins, joins again, and leaves; another one cannot have its name meanwhile', async () => {
+  const joined = await heddle('node1', 'up', '--name', 'first', '--store', SHARED, '-o', 'json');
+  assert.equal(joined.status, 0, joined.stderr);
+  const { node, store, poolsMade, agent } = JSON.parse(joined.stdout);
+  assert.deepEqual(
+    { node, store, poolsMade },
+    { node: 'first', store: SHARED, poolsMade: ['pods-ipv4', 'pods-ipv6'] },
+  );
+  assert.equal((await on('node1', 'stat', '-c', '%a', '/etc/heddle/node.json')).stdout.trim(), '600');
+
+  const taken = await heddle('node2', 'up', '--name', 'first', '--store', SHARED);
+  assert.equal(taken.status, 1);
+  assert.match(taken.stderr, /node first is in the cluster already, as another machine: 198\.18\.1\.11\/24/);
+  await assertUnchanged('node2');
+
+  const other = await heddle('node1', 'up', '--name', 'second');
+  assert.match(other.stderr, /this node has the name first, and cannot become second/);
+
+  const again = await heddle('node1', 'up', '-o', 'json');
+  assert.equal(again.status, 0, again.stderr);
+  assert.deepEqual(JSON.parse(again.stdout).poolsMade, []);
+  assert.notEqual(JSON.parse(again.stdout).agent, agent);
+  await until('the former agent to end', async () =>
+    (await on('node1', 'test', '-e', `/proc/${agent}`)).status === 0 ? undefined : true,
+  );
+
+  const left = await heddle('node1', 'down');
+  assert.equal(left.status, 0, left.stderr);
+  await assertUnchanged('node1');
+  const now = await heddle('node2', 'up', '--name', 'first', '--store', SHARED);
+  assert.equal(now.status, 0, now.stderr);
+  assert.equal((await heddle('node2', 'down')).status, 0);
+});
+
+test('without a cluster there is nothing to show or to leave', async () => {
+  for (const command of [['down'], ['node', 'ls']]) {
+    const { status, stderr } = await heddle('node1', ...command);
+    assert.equal(status, 1);
+    assert.match(stderr, /this machine is no node: there is no \/etc\/heddle\/node\.json/);
+  }
+});
