@@ -29,4 +29,5 @@ export async function del(call: DelCall<FlannelConfig>, places: Places): Promise
   if (isDown && file !== undefined && isOwn) {
     await teardown.step('forget the configuration of the delegate', () => files.remove(containerID));
   }
+  await teardown.step('remove what was left unfinished', () => files.tidy(containerID));
 }

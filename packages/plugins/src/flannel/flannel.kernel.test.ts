@@ -68,6 +68,18 @@ test('DEL goes by the daemon’s word when nothing is written down, or nothing o
   }
 });
 
+test('DEL takes away what an ADD that was killed had begun to write down, and nobody else’s', async () => {
+  using node = new FlannelNode();
+  node.tell(NODE[4]);
+  const call = { config: node.config(), container: node.lab.container() };
+  for (const text of ['', '{"name": "net1", "ty']) {
+    node.plant(`.${call.container.id}.new`, text);
+    node.plant('.other.new', text);
+    await node.lab.del(call);
+    assert.deepEqual(node.saved(), ['.other.new']);
+  }
+});
+
 test('two networks of a container do not mix up what is written down', async () => {
   using node = new FlannelNode();
   node.tell(NODE[4]);

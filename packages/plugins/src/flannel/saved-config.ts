@@ -61,6 +61,12 @@ export class SavedConfigs {
     attempt(`remove ${path}`, () => rmSync(path, { force: true }));
   }
 
+  /** Removes what a `save` that was killed has left of a container's file. */
+  tidy(containerID: string): void {
+    const path = this.#unfinished(containerID);
+    attempt(`remove the unfinished ${path}`, () => rmSync(path, { force: true }));
+  }
+
   #names(): readonly string[] {
     const directory = this.#directory;
     const names = attempt(`read ${directory}`, () => readdirSync(directory, { withFileTypes: true })) ?? [];
@@ -75,7 +81,7 @@ export class SavedConfigs {
 
   #write(containerID: string, text: string): void {
     const path = this.#path(containerID);
-    const unfinished = this.#path(`.${containerID}.new`);
+    const unfinished = this.#unfinished(containerID);
     attempt(`write ${path}`, () => {
       makeDirectory(this.#directory, 0o700);
       try {
@@ -92,6 +98,10 @@ export class SavedConfigs {
         throw error;
       }
     });
+  }
+
+  #unfinished(containerID: string): string {
+    return this.#path(`.${containerID}.new`);
   }
 
   #path(name: string): string {
