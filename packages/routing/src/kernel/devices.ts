@@ -1,6 +1,12 @@
 /** The overlay devices as the kernel has them: made, kept, taken away. */
 import { LINK_GROUPS, UDP_PORTS, VNIS } from '@heddle/dataplane';
-import { type KernelSession, type Link, type LinkKindSpec, NetlinkError } from '@heddle/netlink';
+import {
+  type KernelSession,
+  type Link,
+  type LinkDataSpec,
+  type LinkKindSpec,
+  NetlinkError,
+} from '@heddle/netlink';
 import type { DesiredLink } from '../calculate/desired.ts';
 import { OVERLAY_DEVICES } from '../calculate/overlays.ts';
 
@@ -94,20 +100,20 @@ function isOfKind({ kind, data }: Link, wanted: DesiredLink): boolean {
       data?.kind === 'vxlan' &&
       data.id === VNIS.cluster &&
       data.port === UDP_PORTS.vxlan &&
-      data.learning === false &&
       data.external !== true &&
       data.link === undefined &&
       data.remote === undefined &&
-      data.local?.equals(wanted.data.local) === true
+      data.local?.family === wanted.data.local.family
     );
   }
   if (wanted.data.kind === 'geneve') {
     return data?.kind === 'geneve' && data.external === true && data.port === UDP_PORTS.geneve;
   }
-  return data?.kind === 'ipip' && data.remote === undefined && data.local?.equals(wanted.data.local) === true;
+  return data?.kind === 'ipip' && data.remote === undefined && data.local !== undefined;
 }
 
 function differences(link: Link, { mtu, data }: DesiredLink) {
+  const options = optionsOf(link, data);
   const mac = 'mac' in data && !(link.mac?.equals(data.mac) ?? false) ? data.mac : undefined;
   return {
     ...(link.mtu !== mtu && { mtu }),
@@ -116,7 +122,20 @@ function differences(link: Link, { mtu, data }: DesiredLink) {
     ...(link.alias !== ALIAS && { alias: ALIAS }),
     ...(mac !== undefined && { mac }),
     ...(link.master !== undefined && { master: 0 }),
+    ...(options !== undefined && { data: options }),
   };
+}
+
+/** What the kernel can change in a device that stays, and with it its routes: where it sends from, for one. */
+function optionsOf({ data }: Link, wanted: DesiredLink['data']): LinkDataSpec | undefined {
+  if (wanted.kind === 'vxlan' && data?.kind === 'vxlan') {
+    const isSame = data.learning === false && data.local?.equals(wanted.local) === true;
+    return isSame ? undefined : { kind: 'vxlan', local: wanted.local, learning: false };
+  }
+  if (wanted.kind === 'ipip' && data?.kind === 'ipip') {
+    return data.local?.equals(wanted.local) === true ? undefined : { kind: 'ipip', local: wanted.local };
+  }
+  return undefined;
 }
 
 function kindSpec(data: DesiredLink['data']): LinkKindSpec {

@@ -79,6 +79,8 @@ export class TestCluster implements AsyncDisposable {
     more: {
       readonly mtu?: number;
       readonly routes?: readonly string[];
+      /** Done before it joins. */
+      readonly prepare?: (netns: TestNetns) => void;
       readonly join?: Partial<JoinOptions>;
       readonly router?: Partial<RouterOptions>;
     } = {},
@@ -86,6 +88,7 @@ export class TestCluster implements AsyncDisposable {
     const netns = this.netns();
     this.plug(netns, segment, 'eth0', addresses, more.mtu);
     for (const route of more.routes ?? []) netns.run(`ip route add ${route}`);
+    more.prepare?.(netns);
     const { session } = netns;
     const { store } = this;
     const membership = this.#stack.use(

@@ -1,0 +1,1 @@
+export { changesOf, fillStore, type LargeCluster } from './large-cluster.ts';
