@@ -94,9 +94,8 @@ test('a machine joins, joins again, and leaves; another one cannot have its name
   assert.equal(again.status, 0, again.stderr);
   assert.deepEqual(JSON.parse(again.stdout).poolsMade, []);
   assert.notEqual(JSON.parse(again.stdout).agent, agent);
-  await until('the former agent to end', async () =>
-    (await on('node1', 'test', '-e', `/proc/${agent}`)).status === 0 ? undefined : true,
-  );
+  const ended = async () => (await on('node1', 'test', '-e', `/proc/${agent}`)).status !== 0;
+  await until('the former agent to end', async () => ((await ended()) ? true : undefined), 60);
 
   const left = await heddle('node1', 'down');
   assert.equal(left.status, 0, left.stderr);

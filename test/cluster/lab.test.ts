@@ -27,7 +27,7 @@ for (const mtu of [1400, 1500, 9000]) {
     await using lab = await startLab(specOf({ nodes: 2, topology: 'segment-each', mtu, network: byHand }));
     for (const family of [4, 6] as const) {
       const way = { from: 'pod1-1', to: 'pod2-1', family, fragments: false };
-      assert.equal((await lab.ask('ping', { ...way, size: mtu })).answered, true);
+      assert.equal((await lab.ask('ping', { ...way, size: mtu, timeout: 10_000 })).answered, true);
       assert.deepEqual(await lab.ask('ping', { ...way, size: mtu + 1 }), {
         answered: false,
         error: 'EMSGSIZE',
@@ -42,7 +42,7 @@ test('a node that is cut off reaches its own pods only, until it is healed', asy
   await using lab = await startLab(specOf({ nodes: 2, network: byHand }));
   await untilComplete(lab);
   await lab.ask('cut', { node: 'node2' });
-  const { reaches } = await lab.ask('matrix', { timeout: 1000 });
+  const { reaches } = await lab.ask('matrix', { timeout: 4000 });
   const open = reaches.filter(({ failures }) => Object.keys(failures).length === 0);
   assert.deepEqual(
     open.map(({ from, to, family }) => `${from} ${to} ${family}`),
@@ -57,7 +57,7 @@ test('a pod comes and goes, and names that are not there are told with those tha
   await using lab = await startLab(specOf({ nodes: 1, network: byHand }));
   const { addresses } = await lab.ask('addPod', { node: 'node1', pod: 'web' });
   assert.equal(addresses.length, 2);
-  assert.equal(isComplete(await lab.ask('matrix', { from: ['web'], to: ['pod1-1'] })), true);
+  assert.equal(isComplete(await lab.ask('matrix', { from: ['web'], to: ['pod1-1'], timeout: 10_000 })), true);
   await assert.rejects(lab.ask('addPod', { node: 'node1', pod: 'web' }), /there is web already/);
   await lab.ask('removePod', { pod: 'web' });
   await assert.rejects(lab.ask('ping', { from: 'pod1-1', to: 'web' }), (error: Error & { hint?: string }) => {
@@ -150,6 +150,33 @@ test('a lab goes with the process that owns it', async () => {
   await until('the lab to be gone', () => (RunningLab.list(directory).length === 0 ? true : undefined));
   await until('its files to be gone', () => (existsSync(join(directory, 'default')) ? undefined : true));
   rmSync(directory, { recursive: true, force: true });
+});
+
+test('a lab that nobody waits for any more is not finished', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'heddle-lab-'));
+  const script = `
+    import { RunningLab, specOf } from '@heddle/lab';
+    const spec = specOf({ nodes: 20, network: { wiring: 'by-hand' } });
+    const tell = (what) => console.log(what);
+    await RunningLab.start(spec, { directory, program: ${JSON.stringify(heddleProgram())}, tell });
+  `.replace('directory,', `directory: '${directory}',`);
+  const starter = spawn(process.execPath, ['--conditions=source', '--input-type=module', '-e', script], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(starter.stdout, 'data');
+  starter.kill('SIGINT');
+  await until('its files to be gone', () => (existsSync(join(directory, 'default')) ? undefined : true), 60);
+  rmSync(directory, { recursive: true, force: true });
+});
+
+test('a lab that is let go of stays until it is taken down', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'heddle-lab-'));
+  const options = { directory, program: heddleProgram() };
+  const lab = await RunningLab.start(specOf({ nodes: 1, network: byHand }), options);
+  assert.equal((await RunningLab.open({ directory }).ask('status', {})).nodes.length, 1);
+  await lab.down();
+  assert.ok(!existsSync(directory));
+  assert.throws(() => RunningLab.open({ directory }), /no lab default is running/);
 });
 
 /** Whether a process of this machine is in a network namespace. */

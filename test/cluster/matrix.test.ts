@@ -67,7 +67,7 @@ test('a node that is cut off is missed and comes back', async () => {
   await using lab = await startLab(specOf({ nodes: 3, network: { encapsulation: 'always' } }));
   await untilComplete(lab);
   await lab.ask('cut', { node: 'node3' });
-  const { reaches } = await lab.ask('matrix', { timeout: 1000 });
+  const { reaches } = await lab.ask('matrix', { timeout: 4000 });
   for (const { from, to, failures } of reaches) {
     const isAcross = from.includes('3') !== to.includes('3');
     assert.equal(Object.keys(failures).length, isAcross ? 3 : 0, `${from} ${to}`);
@@ -127,6 +127,30 @@ test('pods keep their traffic while etcd is away, and new ones come when it is b
     async () => await lab.ask('addPod', { node: 'node1', pod: 'late' }),
     60,
   );
+  await untilComplete(lab);
+});
+
+test('one of three members of etcd fails, and nobody notices', async () => {
+  await using lab = await startLab(
+    specOf({ nodes: 2, store: 'etcd-3', network: { encapsulation: 'always' } }),
+  );
+  await untilComplete(lab);
+  const flood = lab.ask('flood', {
+    from: 'pod1-1',
+    to: 'pod2-1',
+    family: 6,
+    milliseconds: 15_000,
+    interval: 20,
+  });
+  await lab.ask('killEtcd', { member: 'etcd1' });
+  // Whoever was connected to it is told to try again, or goes to another one.
+  await until(
+    'a pod to be attached',
+    async () => await lab.ask('addPod', { node: 'node1', pod: 'late' }),
+    60,
+  );
+  const { sent, answered } = await flood;
+  assert.equal(answered, sent);
   await untilComplete(lab);
 });
 

@@ -41,7 +41,11 @@ export async function keepLab({ stdin, stdout, env, onSignal }: KeeperOptions): 
   const ended = Promise.withResolvers<void>();
   onSignal(ended.resolve);
   const say = (message: StartMessage) => void stdout.write(`${JSON.stringify(message)}\n`);
-  const order = await readOrder(stdin, ended.resolve);
+  let isReady = false;
+  const order = await readOrder(stdin, ({ owned }) => {
+    // As long as it is being made, a lab is of whoever has it made.
+    if (owned || !isReady) ended.resolve();
+  });
   const places = labPlaces(order.directory, order.name);
   let isMounted = false;
   try {
@@ -64,6 +68,7 @@ export async function keepLab({ stdin, stdout, env, onSignal }: KeeperOptions): 
       ended.promise.then(() => Promise.reject(new Error('told to end before the lab was there'))),
     ]);
     using server = await serve(places.socket, answersOf(lab, own, ended.resolve));
+    isReady = true;
     say({ ready: true });
     await ended.promise;
     server.close();
@@ -78,19 +83,15 @@ export async function keepLab({ stdin, stdout, env, onSignal }: KeeperOptions): 
 
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-async function readOrder(stdin: Readable, end: () => void): Promise<KeeperOrder> {
+async function readOrder(stdin: Readable, onEnd: (order: KeeperOrder) => void): Promise<KeeperOrder> {
   const lines = createInterface({ input: stdin });
   const { promise, resolve, reject } = Promise.withResolvers<KeeperOrder>();
-  let isOwned = true;
   lines.once('line', (line) => {
     const order = JSON.parse(line) as KeeperOrder;
-    isOwned = order.owned;
+    lines.once('close', () => onEnd(order));
     resolve(order);
   });
-  lines.once('close', () => {
-    reject(new Error('nobody said what lab to make'));
-    if (isOwned) end();
-  });
+  lines.once('close', () => reject(new Error('nobody said what lab to make')));
   return await promise;
 }
 
