@@ -38,7 +38,8 @@ export async function readElements(
 ): Promise<readonly OwnedElement[]> {
   const found: OwnedElement[] = [];
   for (const set of sets) {
-    for (const element of await nft.elementsOf(set)) found.push(owned(set, element));
+    const elements = await nft.elementsOf(set);
+    for (let at = 0; at < elements.length; at++) found.push(owned(set, elements[at] as ListedElement));
   }
   return found;
 }
@@ -48,7 +49,11 @@ export async function readElements(
  * the network may have got another name since.
  */
 export function isOwnedBy({ owner }: { readonly owner?: OwnerComment }, attachment: AttachmentId): boolean {
-  return owner !== undefined && owner.tag.id === once(IDS, attachment, (of) => ownerTag(of).id);
+  return owner !== undefined && owner.tag.id === once(IDS, attachment, idOf);
+}
+
+function idOf(attachment: AttachmentId): string {
+  return ownerTag(attachment).id;
 }
 
 /** True for what belongs to the attachment's container, by this or another interface. */

@@ -29,6 +29,7 @@ import {
   readElements,
   targetOf,
 } from './owned-elements.ts';
+import { perObject } from './per-object.ts';
 import type { PortMapObjects } from './port-map-objects.ts';
 import type { PortMaps } from './port-mapping.ts';
 import { sameRule } from './same-rule.ts';
@@ -56,7 +57,7 @@ export async function planPortMapObjects(
   const obsolete = new Set<OwnedElement>();
   for (const each of present) {
     const key = keyText(each.element);
-    const isReplaced = isOwnedBy(each, owner) || addresses.has(String(podOf(each)));
+    const isReplaced = isOwnedBy(each, owner) || addresses.has(podTextOf(each));
     const isTaken = wantedKeys.has(key) && !shared.has(key);
     if (isTaken && !isReplaced && !(await isHolderGone(host, each))) throw portTaken(each);
     if (isTaken || isReplaced) obsolete.add(each);
@@ -102,6 +103,9 @@ function ruleChanges(present: readonly ListedRule[], wanted: readonly NftRule[])
 }
 
 /** The pod that an element is about: where a published port leads, or who is answered by way of this node. */
+/** Elements are remembered from call to call, and each call looks at all of them. */
+const podTextOf = perObject((each: OwnedElement) => String(podOf(each)));
+
 function podOf({ element }: OwnedElement): Addr | undefined {
   const target = targetOf(element);
   if (target !== undefined) return target;

@@ -11,7 +11,8 @@
  */
 import { type Addr, Prefix } from '@heddle/netaddr';
 import { joinWords, ruleMeaning, ruleTarget } from '../iptables/rule-text.ts';
-import type { IptablesTable, SavedRule } from '../iptables/table.ts';
+import { type IptablesTable, meaningOf, type SavedRule } from '../iptables/table.ts';
+import { perObject } from '../per-object.ts';
 
 /** A bridge that is kept apart from other bridges that are. */
 export interface Isolation {
@@ -47,7 +48,7 @@ export function planForwardRemoval(addresses: readonly Addr[]): (table: Iptables
   const unwanted = new Set(addresses.flatMap(addressRules).map(({ words }) => ruleMeaning(words)));
   return ({ rules }) =>
     rules
-      .filter(({ chain, words }) => chain === FORWARD_CHAIN && unwanted.has(ruleMeaning(words)))
+      .filter((rule) => rule.chain === FORWARD_CHAIN && unwanted.has(meaningOf(rule)))
       .map(({ text }) => `-D ${FORWARD_CHAIN} ${text}`);
 }
 
@@ -141,7 +142,7 @@ function planIsolation({ isolation }: ForwardRules, table: IptablesTable): reado
 function obsoleteDrops({ rules }: IptablesTable, { bridge }: Isolation): readonly string[] {
   const unwanted = bareMeaning(['-i', bridge, '-o', bridge, '-j', 'DROP']);
   return rules
-    .filter(({ chain, words }) => chain === STAGE_1 && isOurs(words) && bareMeaning(words) === unwanted)
+    .filter((rule) => rule.chain === STAGE_1 && isOurs(rule.words) && bareMeaningOf(rule) === unwanted)
     .map(({ text }) => `-D ${STAGE_1} ${text}`);
 }
 
@@ -158,8 +159,7 @@ function missingLines(table: IptablesTable, rules: readonly ChainRule[]): readon
 function isIn({ rules }: IptablesTable, { chain, words }: ChainRule): boolean {
   const meaning = bareMeaning(words);
   return rules.some(
-    (rule) =>
-      rule.chain === chain && isOurs(rule.words) === isOurs(words) && bareMeaning(rule.words) === meaning,
+    (rule) => rule.chain === chain && isOurs(rule.words) === isOurs(words) && bareMeaningOf(rule) === meaning,
   );
 }
 
@@ -168,6 +168,8 @@ function bareMeaning(words: readonly string[]): string {
   const at = words.indexOf('--comment');
   return ruleMeaning(at < 0 ? words : words.toSpliced(at, 2));
 }
+
+const bareMeaningOf = perObject(({ words }: SavedRule) => bareMeaning(words));
 
 function isOurs(words: readonly string[]): boolean {
   return words[words.indexOf('--comment') + 1]?.startsWith('CNI firewall plugin ') === true;

@@ -27,6 +27,7 @@ import {
   type OwnedElement,
   readElements,
 } from '../owned-elements.ts';
+import { perObject } from '../per-object.ts';
 
 /** The sets: address and network, the latter by the first 32 bits of its tag. */
 const OWNERS = {
@@ -74,14 +75,13 @@ export function freed(
   records: readonly OwnedElement[],
 ): readonly Addr[] {
   const gone = new Set(records.map(({ element }) => elementText(element)));
-  const held = new Set(
-    present
-      .filter(({ element }) => !gone.has(elementText(element)))
-      .map((each) => String(ownedAddress(each))),
-  );
-  return [...new Map(addresses.map((addr) => [String(addr), addr])).values()].filter(
-    (addr) => !held.has(String(addr)),
-  );
+  const left = new Map(addresses.map((addr) => [String(addr), addr]));
+  for (let at = 0; at < present.length && left.size > 0; at++) {
+    const each = present[at] as OwnedElement;
+    const address = addressTextOf(each);
+    if (left.has(address) && !gone.has(elementText(each.element))) left.delete(address);
+  }
+  return [...left.values()];
 }
 
 function recordOf(owner: AttachmentId, addr: Addr): NftElement {
@@ -90,3 +90,5 @@ function recordOf(owner: AttachmentId, addr: Addr): NftElement {
   const comment = ownerComment(owner);
   return element({ family, table, set: OWNERS[addr.family], key: [addr, network], comment });
 }
+
+const addressTextOf = perObject((each: OwnedElement) => String(ownedAddress(each)));

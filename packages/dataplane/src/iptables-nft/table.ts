@@ -17,6 +17,7 @@ import {
 } from '@heddle/netlink';
 import { joinWords, splitWords } from '../iptables/rule-text.ts';
 import type { IptablesTable, SavedRule, TableRef, TableView } from '../iptables/table.ts';
+import { perObject } from '../per-object.ts';
 import { BUILTIN_CHAINS } from './builtin-chains.ts';
 import { jumpOf, readRule } from './read-rule.ts';
 import { writeRule } from './write-rule.ts';
@@ -78,13 +79,13 @@ class Script {
   readonly #where: { readonly family: 'ip' | 'ip6'; readonly table: string };
   readonly #made: Set<string>;
   /** The rules of each chain, in order; new ones have no handle yet. */
-  readonly #rules = new Map<string, { readonly text: string; readonly listed?: ListedRule }[]>();
+  readonly #rules = new Map<string, PlacedRule[]>();
 
   constructor(table: NftIptablesTable) {
     this.#table = table;
     this.#where = { family: nftFamily(table.family), table: table.table };
     this.#made = new Set(table.made);
-    for (const [{ chain, text }, listed] of table.listed) this.#rulesOf(chain).push({ text, listed });
+    for (const listed of table.listed.values()) this.#rulesOf(listed.chain).push(placedRule(listed));
   }
 
   take(line: string): boolean {
@@ -111,8 +112,10 @@ class Script {
     }
   }
 
-  #rulesOf(chain: string) {
-    const rules = this.#rules.get(chain) ?? [];
+  #rulesOf(chain: string): PlacedRule[] {
+    const before = this.#rules.get(chain);
+    if (before !== undefined) return before;
+    const rules: PlacedRule[] = [];
     this.#rules.set(chain, rules);
     return rules;
   }
@@ -164,13 +167,22 @@ class Script {
   }
 }
 
-function savedRule(rule: ListedRule): SavedRule {
+/** What is remembered of the ruleset are the same rules in each call: a node has two or more for each pod. */
+const savedRule = perObject((rule: ListedRule): SavedRule => {
   const words = readRule(rule);
   if (words !== undefined && isOneLine(words)) return { chain: rule.chain, text: joinWords(words), words };
   const chain = jumpOf(rule);
   const own = ['-m', 'nft', '--handle', String(rule.handle), ...(chain === undefined ? [] : ['-j', chain])];
   return { chain: rule.chain, text: joinWords(own), words: own };
+});
+
+/** A rule in its place; what was put in just now is listed nowhere yet. */
+interface PlacedRule {
+  readonly text: string;
+  readonly listed?: ListedRule;
 }
+
+const placedRule = perObject((listed: ListedRule): PlacedRule => ({ text: savedRule(listed).text, listed }));
 
 /** Others may have written what no line can hold. */
 function isOneLine(words: readonly string[]): boolean {

@@ -3,7 +3,7 @@ import type { AttachmentId } from '@heddle/cni';
 import { Prefix } from '@heddle/netaddr';
 import { cutComment, masqueradeChain, ownerWords } from './chain-names.ts';
 import { joinWords, ruleMeaning, ruleTarget } from './rule-text.ts';
-import type { IptablesTable } from './table.ts';
+import { type IptablesTable, meaningOf } from './table.ts';
 
 /** The lines that bring a nat table to masquerade for the owner's addresses, all of the table's family. */
 export function planMasquerade(
@@ -38,7 +38,7 @@ export function missingMasqueradeRules(
   addresses: readonly Prefix[],
 ): readonly string[] {
   const chain = masqueradeChain(owner);
-  const present = new Set(table.rules.map(({ chain, words }) => `${chain} ${ruleMeaning(words)}`));
+  const present = new Set(table.rules.map((rule) => `${rule.chain} ${meaningOf(rule)}`));
   return [
     ...chainRules(owner, addresses).map((words) => ({ chain, words })),
     ...entryRules(owner, addresses).map((words) => ({ chain: 'POSTROUTING', words })),

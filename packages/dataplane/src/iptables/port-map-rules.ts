@@ -11,7 +11,7 @@ import { PACKET_MARKS } from '../numbers.ts';
 import { boundTo, mappingsOf, type PortMaps, PROTOCOLS } from '../port-mapping.ts';
 import { cutComment, legacySnatChain, ownerWords, portMapChain, SHARED_CHAIN } from './chain-names.ts';
 import { joinWords, ruleMeaning, ruleTarget } from './rule-text.ts';
-import type { IptablesTable, SavedRule, TableView } from './table.ts';
+import { type IptablesTable, meaningOf, type SavedRule, type TableView } from './table.ts';
 
 /** What only the iptables backend can be told. */
 export interface IptablesPortMapOptions {
@@ -77,7 +77,7 @@ export function missingPortMapRules(
     ...containerRules(target, maps, options).map((words) => ({ chain, words })),
     ...entryRules(owner, target, maps).map((words) => ({ chain: SHARED_CHAIN.dnat, words })),
   ];
-  const present = new Set(table.rules.map(({ chain, words }) => `${chain} ${ruleMeaning(words)}`));
+  const present = new Set(table.rules.map((rule) => `${rule.chain} ${meaningOf(rule)}`));
   return wanted
     .filter(({ chain, words }) => !present.has(`${chain} ${ruleMeaning(words)}`))
     .map(({ chain, words }) => `-A ${chain} ${joinWords(words)}`);
@@ -119,7 +119,7 @@ function sharedStructure(
   const own = [SHARED_CHAIN.dnat, ...rules.map(({ chain }) => chain)].filter((chain) =>
     chain.startsWith('CNI-'),
   );
-  const present = new Set(table.rules.map(({ chain, words }) => `${chain} ${ruleMeaning(words)}`));
+  const present = new Set(table.rules.map((rule) => `${rule.chain} ${meaningOf(rule)}`));
   return [
     ...new Set(own.filter((chain) => !table.chains.has(chain)).map((chain) => `-N ${chain}`)),
     ...rules

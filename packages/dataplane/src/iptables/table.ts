@@ -1,7 +1,8 @@
 /** A table of iptables, whichever kind of iptables has it: its chains, and its rules as lines of iptables-save. */
 import { HeddleError } from '@heddle/errors';
 import type { TableName } from '../iptables-nft/builtin-chains.ts';
-import { splitWords } from './rule-text.ts';
+import { perObject } from '../per-object.ts';
+import { ruleMeaning, splitWords } from './rule-text.ts';
 
 /** Which table. */
 export interface TableRef {
@@ -16,6 +17,9 @@ export interface SavedRule {
   readonly text: string;
   readonly words: readonly string[];
 }
+
+/** What a rule says, as {@link ruleMeaning} tells. */
+export const meaningOf: (rule: SavedRule) => string = perObject(({ words }) => ruleMeaning(words));
 
 /** A table as it was read. */
 export interface IptablesTable {

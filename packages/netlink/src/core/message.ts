@@ -1,5 +1,5 @@
 /** Netlink messages in a buffer: a header, a body, the next one four-byte aligned — linux/netlink.h */
-import { type Codec, decodeDeclared, type Window, WireError, Writer, windowOf } from '@heddle/wire';
+import { type Codec, type Window, WireError, Writer, windowOf } from '@heddle/wire';
 import { HEADER_SIZE, type MessageHeader, nlmsghdr } from './header.ts';
 
 /** A message to send. */
@@ -70,8 +70,10 @@ const FLAGS = nlmsghdr.field('flags');
 const SEQUENCE = nlmsghdr.field('sequence');
 
 /** What a reply's body holds, without the attributes that the codec does not declare. */
-export function readReply<Out>(codec: Codec<Out, never>, reply: Reply): Out {
-  return reply instanceof Framed ? reply.read(codec) : decodeDeclared(codec, reply.body);
+export function readReply<Out>(codec: Pick<Codec<Out, never>, 'read'>, reply: Reply): Out {
+  if (reply instanceof Framed) return reply.read(codec);
+  const { body } = reply;
+  return codec.read({ ...windowOf(body), declaredOnly: true }, 0, body.length);
 }
 
 /** Appends one message to `writer`. */

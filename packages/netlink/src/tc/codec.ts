@@ -20,7 +20,14 @@ import { tbf } from './kinds/tbf.ts';
 import { u32Filter } from './kinds/u32.ts';
 
 /** struct tcmsg */
-const tcmsg = struct('tcmsg', { family: u8, pad: pad(3), index: i32, handle: u32, parent: u32, info: u32 });
+export const tcmsg = struct('tcmsg', {
+  family: u8,
+  pad: pad(3),
+  index: i32,
+  handle: u32,
+  parent: u32,
+  info: u32,
+});
 
 const basic = struct('gnet_stats_basic', { bytes: u64, packets: u32, pad: pad(4) });
 const queue = struct('gnet_stats_queue', {

@@ -1,6 +1,7 @@
 /** Traffic control of a namespace: `tc`. */
 import { decode, encode } from '@heddle/wire';
 import type { LinkRef } from '../core/change.ts';
+import { readReply } from '../core/message.ts';
 import { RTM } from '../core/rtm.ts';
 import type { Rtnetlink } from '../link/rtnetlink.ts';
 import {
@@ -12,7 +13,7 @@ import {
   type TrafficClassKey,
   type TrafficClassSpec,
 } from './class.ts';
-import { classMessage, filterMessage, qdiscMessage } from './codec.ts';
+import { classMessage, filterMessage, qdiscMessage, tcmsg } from './codec.ts';
 import {
   addFilter,
   deleteFilter,
@@ -31,6 +32,8 @@ import {
   replaceQdisc,
 } from './qdisc.ts';
 
+const TCM_IFINDEX = tcmsg.field('index');
+
 /** Queueing disciplines: `tc qdisc`. */
 export class Qdiscs {
   /** Changes to be made later, with `batch`. */
@@ -46,9 +49,10 @@ export class Qdiscs {
     const index = filter.link === undefined ? undefined : await this.#kernel.indexOf(filter.link);
     const body = encode(qdiscMessage, {});
     const replies = await this.#kernel.client.dump({ type: RTM.GETQDISC, body, operation: 'list qdiscs' });
-    return replies
-      .map(({ body }) => qdiscOf(decode(qdiscMessage, body)))
-      .filter((qdisc) => index === undefined || qdisc.link === index);
+    // The kernel tells of all links: of the others no more is read than which they are.
+    const own =
+      index === undefined ? replies : replies.filter((reply) => readReply(TCM_IFINDEX, reply) === index);
+    return own.map((reply) => qdiscOf(readReply(qdiscMessage, reply)));
   }
 
   /**
