@@ -71,7 +71,8 @@ function keepUnsafeIntegers(_key: string, value: unknown, context: { source?: st
 }
 
 function otherEncoding(bytes: Uint8Array): string | undefined {
-  const [first, second] = bytes;
+  const first = bytes[0];
+  const second = bytes[1];
   if ((first === 0xff && second === 0xfe) || (first !== 0 && second === 0)) return 'UTF-16 (little endian)';
   if ((first === 0xfe && second === 0xff) || (first === 0 && second !== undefined))
     return 'UTF-16 (big endian)';

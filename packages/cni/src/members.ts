@@ -77,18 +77,32 @@ function matchObject(
   entries: Readonly<Record<string, SchemaNode>>,
   value: object,
 ): unknown {
-  const keepsUnknown = schema.type !== 'object';
+  // With members of any name, `__proto__` may be one.
+  if (schema.type !== 'object') return matchLooseObject(entries, value);
+  const members: Record<string, unknown> = {};
+  for (const key in value) {
+    const name = nameOf(entries, key);
+    const entry = name === undefined ? undefined : entries[name];
+    if (name === undefined || entry === undefined) continue;
+    const member = (value as Readonly<Record<string, unknown>>)[key];
+    if (member !== null || wantsNull(entry)) members[name] = match(entry, member);
+  }
+  return members;
+}
+
+function matchLooseObject(entries: Readonly<Record<string, SchemaNode>>, value: object): unknown {
   const members = new Map<string, unknown>();
   for (const [key, member] of Object.entries(value)) {
-    const name = Object.hasOwn(entries, key) ? key : inAnyCase(Object.keys(entries), key);
+    const name = nameOf(entries, key);
     const entry = name === undefined ? undefined : entries[name];
-    if (name === undefined || entry === undefined) {
-      if (keepsUnknown) members.set(key, member);
-    } else if (member !== null || wantsNull(entry)) {
-      members.set(name, match(entry, member));
-    }
+    if (name === undefined || entry === undefined) members.set(key, member);
+    else if (member !== null || wantsNull(entry)) members.set(name, match(entry, member));
   }
   return Object.fromEntries(members);
+}
+
+function nameOf(entries: Readonly<Record<string, SchemaNode>>, key: string): string | undefined {
+  return Object.hasOwn(entries, key) ? key : inAnyCase(Object.keys(entries), key);
 }
 
 /** The first option that takes the value; else the first that could rename members in it. */

@@ -5,7 +5,7 @@ export type ResultGroup = 'legacy' | 'middle' | 'current';
 
 /** The shape of a version's results; `undefined` for a version that was never released. */
 export function groupOf(version: string): ResultGroup | undefined {
-  return (Object.keys(GROUPS) as ResultGroup[]).find((group) => GROUPS[group].includes(version));
+  return NEWEST_FIRST.find((group) => GROUPS[group].includes(version));
 }
 
 /** The versions that share a shape. */
@@ -18,3 +18,5 @@ const GROUPS: Readonly<Record<ResultGroup, readonly string[]>> = {
   middle: ['0.3.0', '0.3.1', '0.4.0'],
   current: ['1.0.0', '1.1.0'],
 };
+
+const NEWEST_FIRST: readonly ResultGroup[] = ['current', 'middle', 'legacy'];

@@ -273,8 +273,8 @@ function mask(n: number): number {
 // Byte by byte, not through a DataView: asking a small array for its buffer moves it off the heap, which
 // costs ten times as much.
 function wordAt(bytes: Uint8Array, at: number): number {
-  const [b0, b1, b2, b3] = [bytes[at] ?? 0, bytes[at + 1] ?? 0, bytes[at + 2] ?? 0, bytes[at + 3] ?? 0];
-  return (b0 << 24) | (b1 << 16) | (b2 << 8) | b3;
+  const high = ((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16);
+  return high | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0);
 }
 
 function putWord(bytes: Uint8Array, at: number, word: number): void {

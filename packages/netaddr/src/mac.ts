@@ -43,8 +43,7 @@ export class Mac {
   /** The address in transmission order; 6 bytes, else `AddrError`. */
   static fromBytes(bytes: Uint8Array): Mac {
     if (bytes.length !== 6) throw new AddrError(`invalid MAC address: ${bytes.length} bytes (expected 6)`);
-    const [b0 = 0, b1 = 0, b2 = 0, b3 = 0, b4 = 0, b5 = 0] = bytes;
-    return new Mac((b0 << 16) | (b1 << 8) | b2, (b3 << 16) | (b4 << 8) | b5);
+    return new Mac(halfAt(bytes, 0), halfAt(bytes, 3));
   }
 
   /** A fresh copy in transmission order, 6 bytes. */
@@ -115,4 +114,9 @@ function read(text: string): readonly [number, number] | string {
 function formatHalf(half: number): string {
   const digits = half.toString(16).padStart(6, '0');
   return `${digits.slice(0, 2)}:${digits.slice(2, 4)}:${digits.slice(4)}`;
+}
+
+/** Three bytes as a number; not by destructuring, which takes an iterator. */
+function halfAt(bytes: Uint8Array, at: number): number {
+  return ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
 }

@@ -94,7 +94,7 @@ static napi_value sys_read(napi_env env, napi_callback_info info) {
   int fd = hd_int(&call, 0);
   uint32_t max = hd_uint(&call, 1);
   if (call.failed) return NULL;
-  uint8_t *buffer = malloc((size_t)max + 1);
+  uint8_t room[HD_ROOM], *buffer = max <= HD_ROOM ? room : malloc(max);
   if (buffer == NULL) return hd_fail(&call, ENOMEM, "read", NULL);
   ssize_t size;
   HD_RETRY(size, read(fd, buffer, max));
@@ -104,7 +104,7 @@ static napi_value sys_read(napi_env env, napi_callback_info info) {
   } else if (errno != EAGAIN) {
     hd_fail(&call, errno, "read", NULL);
   }
-  free(buffer);
+  if (buffer != room) free(buffer);
   return result;
 }
 

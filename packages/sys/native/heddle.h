@@ -23,6 +23,12 @@
     (result) = (call);                                                                                         \
   } while ((result) < 0 && errno == EINTR)
 
+/*
+ * Up to so much is received on the stack: malloc tidies up all that was freed whenever as much as this is asked for or
+ * given back.
+ */
+enum { HD_ROOM = 64 * 1024 };
+
 /* --- values.c: arguments, results, errors ---------------------------------------------------------------- */
 
 enum { HD_ARGUMENTS = 6 };

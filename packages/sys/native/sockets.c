@@ -106,7 +106,7 @@ static napi_value sys_recv(napi_env env, napi_callback_info info) {
   if (call.failed) return NULL;
   ssize_t size = max >= 0 ? max : next_size(fd, flags);
   if (size < 0) return errno == EAGAIN ? NULL : hd_fail(&call, errno, "recv", NULL);
-  uint8_t *buffer = malloc((size_t)size + 1);
+  uint8_t room[HD_ROOM], *buffer = (size_t)size <= HD_ROOM ? room : malloc((size_t)size);
   if (buffer == NULL) return hd_fail(&call, ENOMEM, "recv", NULL);
   struct sockaddr_storage from;
   socklen_t from_size = sizeof from;
@@ -119,7 +119,7 @@ static napi_value sys_recv(napi_env env, napi_callback_info info) {
   } else if (errno != EAGAIN) {
     hd_fail(&call, errno, "recv", NULL);
   }
-  free(buffer);
+  if (buffer != room) free(buffer);
   return pair;
 }
 
@@ -157,7 +157,7 @@ static napi_value recv_descriptors(napi_env env, napi_callback_info info) {
   int fd = hd_int(&call, 0);
   uint32_t max = hd_uint(&call, 1);
   if (call.failed) return NULL;
-  uint8_t *buffer = malloc((size_t)max + 1);
+  uint8_t room[HD_ROOM], *buffer = max <= HD_ROOM ? room : malloc(max);
   if (buffer == NULL) return hd_fail(&call, ENOMEM, "recvmsg", NULL);
   union {
     struct cmsghdr header;
@@ -186,7 +186,7 @@ static napi_value recv_descriptors(napi_env env, napi_callback_info info) {
   } else if (errno != EAGAIN) {
     hd_fail(&call, errno, "recvmsg", NULL);
   }
-  free(buffer);
+  if (buffer != room) free(buffer);
   return pair;
 }
 

@@ -13,7 +13,8 @@ import { SysError } from './sys-error.ts';
  */
 export class Fd implements Disposable {
   readonly #number: number;
-  readonly #closing = new Set<() => void>();
+  /** Most descriptors have nobody who wants to hear of their end. */
+  #closing: Set<() => void> | undefined;
   #closed = false;
   #holds = 0;
   #turn: Promise<unknown> | undefined;
@@ -48,8 +49,10 @@ export class Fd implements Disposable {
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    for (const callback of this.#closing) callback();
-    this.#closing.clear();
+    if (this.#closing !== undefined) {
+      for (const callback of this.#closing) callback();
+      this.#closing = undefined;
+    }
     if (this.#holds === 0) native().close(this.#number);
   }
 
@@ -118,8 +121,9 @@ export class Fd implements Disposable {
    */
   onClose(callback: () => void): () => void {
     void this.number;
+    this.#closing ??= new Set();
     this.#closing.add(callback);
-    return () => this.#closing.delete(callback);
+    return () => this.#closing?.delete(callback);
   }
 }
 
