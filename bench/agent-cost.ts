@@ -7,6 +7,7 @@
  *   --network bridge|chain    default bridge
  *   --pairs N                 ADD and DEL of so many pods, default 500
  *   --parallel N              pods at a time, default 1
+ *   --attached N              further pods that are attached all the time, default 0
  *   --profile cpu|heap        also takes a profile of the second half of the calls
  *
  * BUNDLE is a heddle.js that was built (build/heddle/lib/heddle.js, or a copy of the directory from before a change), FLAG
@@ -26,6 +27,7 @@ const { values, positionals } = parseArgs({
     network: { type: 'string', default: 'bridge' },
     pairs: { type: 'string', default: '500' },
     parallel: { type: 'string', default: '1' },
+    attached: { type: 'string', default: '0' },
     profile: { type: 'string' },
   },
 });
@@ -62,6 +64,8 @@ for (const side of positionals) {
   const [bundle = '', ...flags] = rest.split(',');
   const site = stack.use(await open(name, resolve(bundle), flags.length === 0 ? USUAL_FLAGS : flags));
   const blocks = Array.from({ length: BLOCKS }, () => VERBS.map((): Use[] => []));
+  const further = await site.pods.make(Number(values.attached));
+  await site.run('ADD', further, { parallel: 4, probes: [] });
   sides.push({ name, site, pods: await site.pods.make(PODS), blocks });
 }
 const rounds = Math.ceil(Number(values.pairs) / PODS);
