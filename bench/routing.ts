@@ -65,9 +65,10 @@ await measure('a node has left', (round) => [
   { delete: NODE_KEYS.member(`n${nodes + round}`) },
   { delete: NODE_KEYS.node(`n${nodes + round}`) },
 ]);
-const compared = performance.now();
+const compared = process.cpuUsage();
 await router.resync();
-rows.push(['comparing all of it, nothing to do', ms(performance.now() - compared)]);
+const comparing = process.cpuUsage(compared);
+rows.push(['comparing all of it: processor time', ms((comparing.user + comparing.system) / 1000)]);
 for (const [what, value] of rows) console.log(`${what.padEnd(48)} ${value}`);
 
 async function measure(
@@ -75,17 +76,24 @@ async function measure(
   changes: (round: number) => Parameters<typeof store.commit>[0]['changes'],
 ): Promise<void> {
   const times: number[] = [];
+  const processor: number[] = [];
   let sent = 0;
   for (let round = 0; round < ROUNDS; round++) {
     const applied = next();
+    const cpu = process.cpuUsage();
     await store.commit({ changes: changes(round) });
     const { milliseconds, changes: count } = await applied;
+    const used = process.cpuUsage(cpu);
     times.push(milliseconds);
+    processor.push((used.user + used.system) / 1000);
     sent = count;
   }
-  times.sort((a, b) => a - b);
-  const middle = times[times.length >> 1] ?? 0;
-  rows.push([`${what}: ${sent} changes`, `${ms(middle)} (most ${ms(times.at(-1) ?? 0)})`]);
+  const middle = (all: number[]) => all.sort((a, b) => a - b)[all.length >> 1] ?? 0;
+  const [elapsed, busy] = [middle(times), middle(processor)];
+  rows.push([
+    `${what}: ${sent} changes`,
+    `${ms(elapsed)}, least ${ms(times[0] ?? 0)} (processor time ${ms(busy)})`,
+  ]);
 }
 
 function ms(value: number): string {

@@ -55,3 +55,4 @@ export {
   type SpoofCheck,
 } from './spoof-check.ts';
 export type { StaleFilter } from './stale-filter.ts';
+export { fillInChecksums, hasVxlanChecksumFault, leavesChecksums } from './vxlan-checksum.ts';

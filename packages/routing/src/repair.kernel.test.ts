@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { leavesChecksums } from '@heddle/dataplane';
 import { TestCluster, type TestNode } from './testing/test-cluster.ts';
 import { until } from './testing/until.ts';
 
@@ -148,6 +149,22 @@ test('a VXLAN of somebody else with the same VNI and port is told of, and left a
   one.netns.run('ip link delete theirs');
   await until('it is made', () => one.router.status().problems.length === 0);
   assert.match(one.netns.run('ip -o link show heddle-vxlan'), /mtu 1450/);
+});
+
+test('where it must, a VXLAN device leaves no checksums to an offload, and keeps to it', async () => {
+  await using cluster = new TestCluster();
+  await cluster.pool('v4', '10.244.0.0/16', { encapsulation: 'always' });
+  const segment = cluster.segment();
+  const one = await cluster.node('n1', segment, ['192.0.2.1/24'], { router: { fillInChecksums: true } });
+  const two = await cluster.node('n2', segment, ['192.0.2.2/24']);
+  const pods = [await one.pod([4]), await two.pod([4])] as const;
+  await until('they reach each other', () => pods[0].netns.pings(pods[1].addresses[0] ?? ''));
+  assert.equal(leavesChecksums(one.netns.session, 'heddle-vxlan'), false);
+  assert.equal(leavesChecksums(two.netns.session, 'heddle-vxlan'), true);
+  one.netns.run('ip link delete heddle-vxlan');
+  await until('they reach each other', () => pods[0].netns.pings(pods[1].addresses[0] ?? ''));
+  await one.router.resync();
+  assert.equal(leavesChecksums(one.netns.session, 'heddle-vxlan'), false);
 });
 
 test('a link of our name that is not ours is told of, and left alone', async () => {

@@ -4,6 +4,9 @@ import { test } from 'node:test';
 import { TestCluster } from './testing/test-cluster.ts';
 import { until } from './testing/until.ts';
 
+/** An emulated machine may do nothing else for longer than a lease usually lasts. */
+const LONG = { join: { leaseSeconds: 3600 } } as const;
+
 const CASES = [
   ['geneve', ['192.0.2.1/24', 'fd00::1/64'], ['192.0.2.2/24', 'fd00::2/64'], [4, 6], 1450],
   ['geneve', ['fd00::1/64'], ['fd00::2/64'], [4, 6], 1430],
@@ -17,8 +20,8 @@ for (const [overlay, here, there, families, mtu] of CASES) {
     if (overlay !== 'ipip')
       await cluster.pool('v6', 'fd00:10:244::/48', { encapsulation: 'always', overlay });
     const segment = cluster.segment();
-    const one = await cluster.node('n1', segment, here);
-    const two = await cluster.node('n2', segment, there);
+    const one = await cluster.node('n1', segment, here, LONG);
+    const two = await cluster.node('n2', segment, there, LONG);
     const pods = [await one.pod(families), await two.pod(families)] as const;
     for (const address of pods[1].addresses) {
       await until(`${address} answers`, () => pods[0].netns.pings(address)).catch((error: unknown) =>

@@ -1,3 +1,5 @@
+import { release } from 'node:os';
+import { hasVxlanChecksumFault } from '@heddle/dataplane';
 import type { KernelSession } from '@heddle/netlink';
 import type { Store } from '@heddle/store';
 import { Calculator } from './calculate/calculator.ts';
@@ -22,6 +24,11 @@ export interface RouterOptions {
   readonly resyncSeconds?: number;
   /** For how long a node that is missing keeps its routes, in seconds; 15 by default. */
   readonly holdSeconds?: number;
+  /**
+   * Whether VXLAN devices fill in checksums themselves instead of leaving that to an offload (`ethtool -K heddle-vxlan
+   * tx-checksum-ip-generic off`). By default only on kernels that get them wrong; some hardware is slow without it.
+   */
+  readonly fillInChecksums?: boolean;
   readonly clock?: Clock;
   readonly onEvent?: (event: RouterEvent) => void;
 }
@@ -94,7 +101,11 @@ class NodeRouter implements Router {
     this.#options = options;
     this.#clock = clock;
     this.#calculator = new Calculator({ record: membership.record, underlay: membership.underlay });
-    this.#reconciler = new Reconciler(session, clock);
+    this.#reconciler = new Reconciler(
+      session,
+      clock,
+      options.fillInChecksums ?? hasVxlanChecksumFault(release()),
+    );
     this.#feed = new Feed({
       ...{
         store,

@@ -1,8 +1,6 @@
 /** Checksums of tunnelled packets that older kernels get wrong. */
-import { AF, ethtool, SOCK, SysError, socket } from '@heddle/sys';
-import { decode, encode, struct, u32 } from '@heddle/wire';
+import { hasVxlanChecksumFault, leavesChecksums } from '@heddle/dataplane';
 import type { Finding } from '../finding.ts';
-import type { NodeView } from '../node/view.ts';
 import { found } from '../rule.ts';
 import { doctorRule, type NodeCheck } from './check.ts';
 
@@ -18,9 +16,9 @@ const offload = doctorRule({
 export const offloadCheck: NodeCheck = {
   rules: [offload],
   look(view): readonly Finding[] {
-    if (!hasFault(view.ports.machine.kernelRelease)) return [];
+    if (!hasVxlanChecksumFault(view.ports.machine.kernelRelease)) return [];
     return view.links
-      .filter(({ kind, name }) => kind === 'vxlan' && leavesChecksums(view, name))
+      .filter(({ kind, name }) => kind === 'vxlan' && leavesChecksums(view.host, name))
       .map(({ name }) =>
         found(offload, {
           subject: name,
@@ -32,39 +30,3 @@ export const offloadCheck: NodeCheck = {
       );
   },
 };
-
-/**
- * Whether a kernel has the fault.
- *
- * @example hasFault('4.19.100-amd64') // true
- */
-export function hasFault(release: string): boolean {
-  const [major = 0, minor = 0, patch = 0] = release.split(/[.-]/).map(Number);
-  const fixed = FIXED_IN.find(([ownMajor, ownMinor]) => ownMajor === major && ownMinor === minor);
-  if (fixed !== undefined) return patch < fixed[2];
-  return major < 5 || (major === 5 && minor < 7);
-}
-
-/** Long-term kernels that got the correction. */
-const FIXED_IN = [
-  [5, 6, 13],
-  [5, 4, 41],
-  [4, 19, 123],
-  [4, 14, 181],
-] as const;
-
-/** struct ethtool_value */
-const ethtoolValue = struct('ethtool_value', { command: u32, data: u32 });
-/** ETHTOOL_GTXCSUM */
-const GET_TX_CHECKSUM = 0x16;
-
-function leavesChecksums({ host }: NodeView, name: string): boolean {
-  try {
-    using fd = socket({ family: AF.INET, type: SOCK.DGRAM, netns: host.handle });
-    const answer = ethtool(fd, name, encode(ethtoolValue, { command: GET_TX_CHECKSUM, data: 0 }));
-    return decode(ethtoolValue, answer).data !== 0;
-  } catch (error) {
-    if (SysError.is(error, 'EOPNOTSUPP', 'ENODEV', 'EPERM')) return false;
-    throw error;
-  }
-}

@@ -1,5 +1,5 @@
 /** The overlay devices as the kernel has them: made, kept, taken away. */
-import { LINK_GROUPS, UDP_PORTS, VNIS } from '@heddle/dataplane';
+import { fillInChecksums, LINK_GROUPS, leavesChecksums, UDP_PORTS, VNIS } from '@heddle/dataplane';
 import {
   type KernelSession,
   type Link,
@@ -23,10 +23,15 @@ export interface DeviceOutcome {
   readonly changes: number;
 }
 
-/** Makes the wanted devices, changes those that are otherwise, and deletes those of ours that are not wanted. */
+/**
+ * Makes the wanted devices, changes those that are otherwise, and deletes those of ours that are not wanted.
+ *
+ * @param fillsInChecksums whether VXLAN devices must leave no checksums to an offload
+ */
 export async function syncDevices(
   session: KernelSession,
   wanted: ReadonlyMap<string, DesiredLink>,
+  fillsInChecksums: boolean,
 ): Promise<DeviceOutcome> {
   const { links } = session;
   const all = await links.list();
@@ -50,7 +55,11 @@ export async function syncDevices(
         );
         continue;
       }
-      const sent = found === undefined ? await make(session, link) : await change(session, found, link);
+      let sent = found === undefined ? await make(session, link) : await change(session, found, link);
+      if (fillsInChecksums && link.data.kind === 'vxlan' && leavesChecksums(session, name)) {
+        fillInChecksums(session, name);
+        sent++;
+      }
       changes += sent;
       indexes.set(name, sent === 0 && found !== undefined ? found.index : (await links.get(name)).index);
     } catch (error) {
@@ -62,7 +71,7 @@ export async function syncDevices(
 
 /** Deletes all overlay devices of ours. */
 export async function deleteDevices(session: KernelSession): Promise<void> {
-  await syncDevices(session, new Map());
+  await syncDevices(session, new Map(), false);
 }
 
 /** Whether a link is one of our overlay devices. */

@@ -32,8 +32,12 @@ export class Reconciler {
   readonly #desired = new Map<string, DesiredObject>();
   #devices = NO_DEVICES;
 
-  constructor(session: KernelSession, clock: Clock) {
+  readonly #fillsInChecksums: boolean;
+
+  /** @param fillsInChecksums whether VXLAN devices must leave no checksums to an offload */
+  constructor(session: KernelSession, clock: Clock, fillsInChecksums: boolean) {
     this.#session = session;
+    this.#fillsInChecksums = fillsInChecksums;
     this.failures = new Failures(clock);
   }
 
@@ -102,7 +106,7 @@ export class Reconciler {
   async #syncDevices(): Promise<number> {
     const wanted = new Map<string, DesiredLink>();
     for (const object of this.#desired.values()) if (object.kind === 'link') wanted.set(object.name, object);
-    const { indexes, failures, changes } = await syncDevices(this.#session, wanted);
+    const { indexes, failures, changes } = await syncDevices(this.#session, wanted, this.#fillsInChecksums);
     const names = new Map([...indexes].map(([name, index]) => [index, name]));
     const isSame = [...indexes].every(([name, index]) => this.#devices.indexes.get(name) === index);
     this.#devices = { indexes, names };
