@@ -14,6 +14,7 @@ import {
   type Membership,
   type MembershipEvent,
   type Router,
+  type RouterEvent,
   type RouterOptions,
   startRouter,
 } from '@heddle/routing';
@@ -36,7 +37,7 @@ export interface NodeEvent {
 /** The network of the cluster: what makes a node a member, and what gives it routes. */
 export interface ClusterNetwork {
   join(options: JoinOptions): Promise<Membership>;
-  route?(options: RouterOptions): Promise<Router>;
+  route(options: RouterOptions): Promise<Router>;
 }
 
 /** How often things are done, in milliseconds. */
@@ -72,7 +73,7 @@ const NETWORK: ClusterNetwork = { join: joinCluster, route: startRouter };
 interface Place {
   readonly store: Store;
   readonly membership: Membership;
-  readonly router: Router | undefined;
+  readonly router: Router;
   readonly leaks: LeakWatch;
 }
 
@@ -194,12 +195,16 @@ export class ClusterNode implements AsyncDisposable {
         onEvent: (event) => this.#hear(event),
       }),
     );
-    const router = await network.route?.({ membership, store, session });
-    if (router !== undefined) stack.use(router);
+    const router = stack.use(
+      await network.route({
+        ...{ membership, store, session },
+        onEvent: (event) => this.#hearRouter(event),
+      }),
+    );
     const { member } = membership;
     await this.addresses.open({
       member,
-      podMtu: (pools) => router?.podMtu(...pools) ?? membership.underlay.mtu,
+      podMtu: (pools) => router.podMtu(...pools),
     });
     const place = { store, membership, router, leaks: new LeakWatch(member, this.#pace.leakGrace) };
     stack.move();
@@ -250,6 +255,12 @@ export class ClusterNode implements AsyncDisposable {
         this.#tell(event.what, event.reason);
         return;
     }
+  }
+
+  #hearRouter(event: RouterEvent): void {
+    if (event.kind === 'problem') this.#tell(event.problem.subject, event.problem.reason);
+    if (event.kind === 'solved') this.#tell(`${event.subject} is as it should be again`);
+    if (event.kind === 'applied' && event.why === 'drift') this.#tell('repaired routes that somebody changed');
   }
 
   #giveWaitingSoon(): void {
