@@ -2,7 +2,7 @@
  * A node of a cluster for tests: a private namespace with an underlay, the agent's part of the cluster over a store in
  * a temporary directory, and the plugins as the agent has them. The machine's own network is never touched.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
@@ -35,6 +35,8 @@ export class TestNode implements AsyncDisposable {
   readonly store: string;
   readonly socket: string;
   readonly waiting: string;
+  /** As `heddle agent --node` takes it. */
+  readonly configFile: string;
   readonly #ownsDirectory: boolean;
 
   private constructor({ config = {}, directory }: TestNodeOptions) {
@@ -45,6 +47,8 @@ export class TestNode implements AsyncDisposable {
     this.waiting = join(this.directory, 'waiting');
     const { store, socket, waiting } = this;
     const whole = { name: 'n1', store, socket, waiting, ...config };
+    this.configFile = join(this.directory, 'node.json');
+    writeFileSync(this.configFile, JSON.stringify(whole));
     this.lab = new PluginLab([...residentPlugins({ addresses: () => this.node.addresses }).values()]);
     this.lab.host.run('ip link add underlay type veth peer name beyond');
     this.lab.host.run('ip address add 192.0.2.10/24 dev underlay');

@@ -11,6 +11,7 @@ export {
   type NodeEvent,
   type NodePace,
 } from './node/cluster-node.ts';
+export { handlesInUse } from './node/evidence.ts';
 export { machineId } from './node/machine-id.ts';
 export {
   NODE_CONFIG,

@@ -12,9 +12,9 @@ export const EXIT = {
   USAGE: 2,
   /** `install`, `uninstall`: files that are not Heddle's, or attachments, are in the way; they were left alone. */
   IN_THE_WAY: 3,
-  /** `audit`, `doctor`, `verify`: nothing worse than warnings was found. */
+  /** `audit`, `doctor`, `verify`, `ipam check`: nothing worse than warnings was found. */
   FOUND_WARNINGS: FOUND_EXIT.warning,
-  /** `audit`, `doctor`, `verify`: errors were found. */
+  /** `audit`, `doctor`, `verify`, `ipam check`: errors were found. */
   FOUND_ERRORS: FOUND_EXIT.error,
   /** `run`: attaching or detaching failed. */
   RUN_FAILED: 125,
@@ -33,8 +33,11 @@ export const EXIT_MEANINGS: readonly (readonly [code: string, meaning: string])[
     `${EXIT.IN_THE_WAY}`,
     "`install` and `uninstall`: files that are not Heddle's, or attachments, are in the way; they were left alone",
   ],
-  [`${EXIT.FOUND_WARNINGS}`, '`audit`, `doctor`, `verify`: there are warnings, and nothing worse'],
-  [`${EXIT.FOUND_ERRORS}`, '`audit`, `doctor`, `verify`: there are errors'],
+  [
+    `${EXIT.FOUND_WARNINGS}`,
+    '`audit`, `doctor`, `verify`, `ipam check`: there are warnings, and nothing worse',
+  ],
+  [`${EXIT.FOUND_ERRORS}`, '`audit`, `doctor`, `verify`, `ipam check`: there are errors'],
   [`${EXIT.RUN_FAILED}`, '`run`: attaching or detaching failed'],
   [`${EXIT.NOT_EXECUTABLE}`, '`run`: the command is there but cannot be executed'],
   [`${EXIT.NOT_FOUND}`, '`run`: there is no such command'],

@@ -155,7 +155,7 @@ function ask(question: ReadQuestion, place: Place, addresses: ClusterAddresses):
     case 'list':
       return addresses.list(question.network);
     case 'status':
-      return addresses.status();
+      return addresses.status(question.room);
   }
 }
 

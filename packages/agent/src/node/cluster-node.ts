@@ -260,7 +260,8 @@ export class ClusterNode implements AsyncDisposable {
   #hearRouter(event: RouterEvent): void {
     if (event.kind === 'problem') this.#tell(event.problem.subject, event.problem.reason);
     if (event.kind === 'solved') this.#tell(`${event.subject} is as it should be again`);
-    if (event.kind === 'applied' && event.why === 'drift') this.#tell('repaired routes that somebody changed');
+    if (event.kind === 'applied' && event.why === 'drift')
+      this.#tell('repaired routes that somebody changed');
   }
 
   #giveWaitingSoon(): void {

@@ -143,24 +143,23 @@ export class NodeAddresses implements ClusterAddresses {
     return records.flatMap((record) => heldAddresses(record) ?? []);
   }
 
-  async status(): Promise<Readiness> {
+  async status(room?: Pick<AddressRequest, 'families' | 'pools'>): Promise<Readiness> {
     const { node, condition } = this.#options;
     const { unready, warnings } = condition();
-    const why = this.#blocks === undefined ? this.#unready : (unready ?? (await this.#poolsMissing()));
+    const why = this.#blocks === undefined ? this.#unready : (unready ?? (await this.#poolsMissing(room)));
     return why === undefined
       ? { ready: true, node, warnings: [...warnings] }
       : { ready: false, reason: why.reason, ...(why.hint !== undefined && { hint: why.hint }) };
   }
 
-  async #poolsMissing(): Promise<Unready | undefined> {
+  async #poolsMissing(
+    room: Pick<AddressRequest, 'families' | 'pools'> | undefined,
+  ): Promise<Unready | undefined> {
     try {
-      const families = await this.#open().blocks.families();
-      return families.length > 0
-        ? undefined
-        : {
-            reason: `no pool is enabled for node ${this.#options.node}`,
-            hint: '`heddle ipam show` shows the pools',
-          };
+      const { blocks } = this.#open();
+      if (room !== undefined) await blocks.requireRoom(room);
+      else await blocks.requirePools();
+      return undefined;
     } catch (error) {
       if (!(error instanceof HeddleError)) throw error;
       return { reason: error.message, hint: error.hint };

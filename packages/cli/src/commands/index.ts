@@ -14,6 +14,7 @@ import { explainCommand } from './explain.ts';
 import { gcCommand } from './gc.ts';
 import { helpCommand } from './help.ts';
 import { installCommand } from './install.ts';
+import { ipamCommand } from './ipam.ts';
 import { labCommand } from './lab.ts';
 import { lockCommand } from './lock.ts';
 import { lsCommand } from './ls.ts';
@@ -31,6 +32,7 @@ export const COMMANDS: readonly HeddleCommand[] = [
   lsCommand,
   showCommand,
   nodeCommand,
+  ipamCommand,
   runCommand,
   addCommand,
   delCommand,

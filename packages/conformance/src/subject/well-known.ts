@@ -108,6 +108,17 @@ export const WELL_KNOWN: Readonly<Record<string, Setup>> = {
       );
     },
   },
+  // The two take addresses from the agent of a node, which is given with `--daemon`.
+  heddle: { kind: 'interface', config: () => ({ type: 'heddle', pools: ['four', 'six'] }), takesMtu: true },
+  'heddle-ipam': {
+    kind: 'ipam',
+    allocates: true,
+    config: () => ({ type: 'conformance', ipam: { type: 'heddle-ipam', pools: ['four', 'six'] } }),
+    smallPool: {
+      type: 'conformance',
+      ipam: { type: 'heddle-ipam', pools: ['small'], statusOnExhaustion: true },
+    },
+  },
   'host-local': {
     kind: 'ipam',
     allocates: true,

@@ -51,7 +51,10 @@ export const IPAM_CHECKS: readonly Check[] = [
         must(isHost, `the address of a host`, address, call);
         must(`${prefix.addr}` !== `${prefix.broadcast}`, 'no broadcast address', address, call);
         if (gateway === undefined) continue;
-        must(prefix.contains(Addr.parse(gateway)), `a gateway in ${prefix.masked()}`, gateway, call);
+        const by = Addr.parse(gateway);
+        // A single address has no network: everything is behind a gateway that is on the link, and on each.
+        const isOnLink = prefix.isSingle && by.isLinkLocal;
+        must(prefix.contains(by) || isOnLink, `a gateway in ${prefix.masked()}`, gateway, call);
         must(gateway !== `${prefix.addr}`, 'an address that is not the gateway', address, call);
       }
       for (const { dst } of result.routes ?? []) {

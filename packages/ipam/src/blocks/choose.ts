@@ -17,7 +17,7 @@ import {
   readBlock,
   type Stored,
 } from './member.ts';
-import { isReserved, type Pool } from './pool.ts';
+import { blocksOf, isReserved, type Pool } from './pool.ts';
 import { blockCodec, KEYS } from './records.ts';
 
 /** An address that can be taken: a place in a block as it was read. */
@@ -114,6 +114,21 @@ export async function chooseExactly(
     throw refuse(`it was given back less than ${cluster.settings.coolDownSeconds} seconds ago`);
   }
   return { pool, block, ordinal };
+}
+
+/** Looks whether an address of the pools can be had, and takes nothing. @throws {PoolsExhaustedError} */
+export async function requireRoom(member: Member, cluster: Cluster, pools: readonly Pool[]): Promise<void> {
+  let own = 0;
+  for (const pool of pools) {
+    const blocks = await readAll<Block>(member.store, blockCodec, KEYS.blocksOf(pool.name));
+    own += blocks.filter(({ value }) => value.node === member.node).length;
+    const mayTake = ({ node }: Block) => node === undefined || node === member.node || !isStrict(cluster);
+    if (blocks.some((block) => mayTake(block.value) && free(member, cluster, pool, block) !== undefined))
+      return;
+    const mayHaveMore = cluster.settings.mode === 'cluster-pool' || own < cluster.settings.maxBlocksPerNode;
+    if (mayHaveMore && BigInt(blocks.length) < blocksOf(pool)) return;
+  }
+  throw await exhausted(member, cluster, pools, own < cluster.settings.maxBlocksPerNode);
 }
 
 function free(member: Member, { settings }: Cluster, pool: Pool, block: Stored<Block>): Choice | undefined {

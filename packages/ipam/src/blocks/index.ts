@@ -33,4 +33,5 @@ export {
   KEYS,
   poolCodec,
 } from './records.ts';
+export { type Repair, repairStore } from './repair.ts';
 export { type Labels, parseSelector, type Selector } from './selector.ts';

@@ -14,13 +14,12 @@ import {
   toAllocations,
 } from './allocate.ts';
 import { type Block, giveBack, nextFree, ordinalOf } from './block.ts';
-import type { Choice } from './choose.ts';
+import { type Choice, requireRoom } from './choose.ts';
 import { type ReleaseOptions, releaseHandle } from './give-back.ts';
 import {
   type Cluster,
   type Member,
   momentOf,
-  poolsFor,
   putBlock,
   read,
   readAffinities,
@@ -79,10 +78,24 @@ export class NodeBlocks {
     return this.#known === undefined ? [] : [...this.#known.blocks.values()].map(({ value }) => value);
   }
 
-  /** The families that pools give this node addresses of, now. */
-  async families(): Promise<readonly (4 | 6)[]> {
+  /** @throws {IpamError} IPAM_NO_POOL when no pool is for this node */
+  async requirePools(): Promise<void> {
+    familiesOf(this.#member, await readCluster(this.#member), { handle: '' });
+  }
+
+  /**
+   * Looks whether an address can be had of each family. It may take a look at all blocks of the pools.
+   *
+   * @throws {IpamError} IPAM_NO_POOL
+   * @throws {PoolsExhaustedError}
+   */
+  async requireRoom(wanted: Pick<BlockRequest, 'families' | 'pools'>): Promise<void> {
+    const request = { ...wanted, handle: '' };
     const cluster = await readCluster(this.#member);
-    return ([4, 6] as const).filter((family) => poolsFor(this.#member, cluster, family).length > 0);
+    for (const family of familiesOf(this.#member, cluster, request)) {
+      if (this.#known !== undefined && this.#choose(this.#known, family, request) !== undefined) continue;
+      await requireRoom(this.#member, cluster, poolsAsked(this.#member, cluster, family, request));
+    }
   }
 
   /** Commits of one process on the same blocks would only get into each other's way. */

@@ -44,12 +44,11 @@ class ClusterClient implements ClusterAddresses {
   }
 
   take({ network, containerID, ifName, addresses, ...request }: AddressRequest): Promise<Given> {
-    const { families, pools, podNamespace, podName, sandbox } = request;
+    const { podNamespace, podName, sandbox } = request;
     return this.#ask({
       ...{ ask: 'take', from: ownPlace(), attachment: { network, containerID, ifName } },
-      ...(families !== undefined && { families: [...families] }),
+      ...choiceOf(request),
       ...(addresses !== undefined && { addresses: addresses.map(String) }),
-      ...(pools !== undefined && { pools: [...pools] }),
       ...(podNamespace !== undefined && { podNamespace }),
       ...(podName !== undefined && { podName }),
       ...(sandbox !== undefined && { sandbox }),
@@ -76,9 +75,12 @@ class ClusterClient implements ClusterAddresses {
     return await this.#ask({ ask: 'list', from: ownPlace(), network });
   }
 
-  async status(): Promise<Readiness> {
+  async status(room?: Pick<AddressRequest, 'families' | 'pools'>): Promise<Readiness> {
     try {
-      return await this.#ask({ ask: 'status', from: ownPlace() });
+      return await this.#ask({
+        ...{ ask: 'status', from: ownPlace() },
+        ...(room !== undefined && { room: choiceOf(room) }),
+      });
     } catch (error) {
       if (!(error instanceof ClusterError)) throw error;
       return { ready: false, reason: error.message, hint: error.hint };
@@ -88,4 +90,11 @@ class ClusterClient implements ClusterAddresses {
   #ask<Q extends Question>(question: Q) {
     return askNode(this.#socket, question, this.#patience);
   }
+}
+
+function choiceOf({ families, pools }: Pick<AddressRequest, 'families' | 'pools'>) {
+  return {
+    ...(families !== undefined && { families: [...families] }),
+    ...(pools !== undefined && { pools: [...pools] }),
+  };
 }

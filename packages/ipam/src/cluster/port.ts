@@ -71,8 +71,13 @@ export interface ClusterAddresses {
   held(attachment: Attachment): Promise<HeldAddresses | undefined>;
   /** What all attachments of a network on this node hold. */
   list(network: string): Promise<readonly HeldAddresses[]>;
-  /** Whether {@link take} would work. */
-  status(): Promise<Readiness>;
+  /**
+   * Whether {@link take} would work.
+   *
+   * @param room of which pools and families there must be room; not looked at when left out, for it can take a look at
+   *   all blocks
+   */
+  status(room?: Pick<AddressRequest, 'families' | 'pools'>): Promise<Readiness>;
 }
 
 /** One string for an attachment; no two share one, for no part of it has a slash. */

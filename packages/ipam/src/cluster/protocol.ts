@@ -29,15 +29,19 @@ const heldAddresses = v.object({ ...attachment.entries, addresses: v.array(given
 /** The namespaces of who asks: the node serves its own network, and opens paths of its own mounts. */
 const from = v.object({ network: v.string(), mounts: v.string() });
 
+const choice = {
+  families: v.exactOptional(v.pipe(v.array(v.picklist([4, 6])), v.minLength(1), v.maxLength(2))),
+  pools: v.exactOptional(v.pipe(v.array(short), v.maxLength(64))),
+};
+
 /** The schema of everything that can be asked. */
 export const questionSchema = v.variant('ask', [
   v.object({
     ask: v.literal('take'),
     from,
     attachment,
-    families: v.exactOptional(v.pipe(v.array(v.picklist([4, 6])), v.minLength(1), v.maxLength(2))),
+    ...choice,
     addresses: v.exactOptional(v.pipe(v.array(parsed(Addr.tryParse, 'an address')), v.maxLength(16))),
-    pools: v.exactOptional(v.pipe(v.array(short), v.maxLength(64))),
     podNamespace: v.exactOptional(short),
     podName: v.exactOptional(short),
     sandbox: v.exactOptional(v.object({ path: v.pipe(v.string(), v.maxLength(4096)), key: short })),
@@ -45,7 +49,7 @@ export const questionSchema = v.variant('ask', [
   v.object({ ask: v.literal('give'), from, attachment, at: v.exactOptional(v.number()) }),
   v.object({ ask: v.literal('held'), from, attachment }),
   v.object({ ask: v.literal('list'), from, network: short }),
-  v.object({ ask: v.literal('status'), from }),
+  v.object({ ask: v.literal('status'), from, room: v.exactOptional(v.object(choice)) }),
 ]);
 
 /** A question as it is written. */

@@ -1,5 +1,5 @@
 /** What configurations say of addresses of the cluster, and what a call asks for. */
-import { absolutePath } from '@heddle/cni';
+import { absolutePath, bool } from '@heddle/cni';
 import type { AddCall } from '@heddle/cni/plugin';
 import {
   type AddressRequest,
@@ -25,6 +25,12 @@ export const addressEntries = {
     v.optional(absolutePath(), ''),
     v.description('where the agent of the node is asked'),
     v.metadata({ default: NODE_SOCKET }),
+  ),
+  statusOnExhaustion: v.pipe(
+    v.optional(bool, false),
+    v.description(
+      'whether STATUS fails while the pools have no address left for the node; it takes a longer look',
+    ),
   ),
   nodeWaiting: v.pipe(
     v.optional(absolutePath(), ''),
@@ -62,6 +68,7 @@ export interface AddressChoice {
   readonly pools?: readonly string[] | undefined;
   readonly nodeSocket: string;
   readonly nodeWaiting: string;
+  readonly statusOnExhaustion?: boolean | undefined;
 }
 
 /** What was wanted in particular. */

@@ -4,6 +4,7 @@ import type { AddCall, CheckCall, GcCall, StatusCall } from '@heddle/cni/plugin'
 import { HeddleError } from '@heddle/errors';
 import type { AddressRequest, ClusterAddresses, Given } from '@heddle/ipam/cluster';
 import { Addr, Prefix } from '@heddle/netaddr';
+import type { AddressChoice, AddressSource } from './config.ts';
 
 /** The gateways of pods: addresses that no network has, and every node answers for on its pods' links alone. */
 export const GATEWAYS = { 4: Addr.parse('169.254.1.1'), 6: Addr.parse('fe80::1') } as const;
@@ -59,9 +60,15 @@ export async function giveStale(call: GcCall<unknown>, addresses: ClusterAddress
 /** STATUS. @throws {UnavailableError} code 50 with the node's reason */
 export async function requireReadiness(
   call: StatusCall<unknown>,
-  addresses: ClusterAddresses,
+  source: AddressSource,
+  choice: AddressChoice,
 ): Promise<void> {
-  const readiness = await addresses.status();
+  const { families, pools, statusOnExhaustion } = choice;
+  const room = {
+    ...(families !== undefined && families.length > 0 && { families }),
+    ...(pools !== undefined && pools.length > 0 && { pools }),
+  };
+  const readiness = await source(choice).status(statusOnExhaustion === true ? room : undefined);
   if (readiness.ready) {
     for (const warning of readiness.warnings) call.warn(warning);
     return;

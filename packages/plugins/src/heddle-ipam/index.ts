@@ -51,7 +51,7 @@ export function heddleIpamFrom(source: AddressSource): Plugin {
       const addresses = source(choiceOf(call.config));
       await call.teardown.step('give stale addresses back', () => giveStale(call, addresses));
     },
-    status: (call) => requireReadiness(call, source(ipamOf(call.config))),
+    status: (call) => requireReadiness(call, source, ipamOf(call.config)),
   });
 }
 

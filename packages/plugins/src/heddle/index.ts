@@ -28,7 +28,7 @@ export function heddleFrom(source: AddressSource): Plugin {
     check: (call) => check(call, source(call.config)),
     del: (call) => del(call, source(call.config)),
     gc: (call) => gc(call, source(call.config)),
-    status: (call) => requireReadiness(call, source(call.config)),
+    status: (call) => requireReadiness(call, source, call.config),
   });
 }
 
