@@ -23,6 +23,8 @@ export interface UnknownAttribute {
 export interface Attribute<Out, In = Out> {
   readonly id: number;
   readonly kind: 'one' | 'many' | 'choice';
+  /** The codec of the payload, where that is always the same. */
+  readonly codec?: Codec<unknown, unknown>;
   /** The codec of the payload, given what else the set holds. */
   codecFor(siblings: Readonly<Record<string, unknown>>): Codec<unknown, unknown>;
   readonly nested: boolean;
@@ -32,10 +34,16 @@ export interface Attribute<Out, In = Out> {
   readonly in?: (value: In) => void;
 }
 
-/** Where in a message an attribute is. */
-interface Occurrence {
+/** An attribute of a set, with its name there. */
+interface Declared {
   readonly key: string;
   readonly attribute: Attribute<unknown, unknown>;
+  /** Its place in the declaration. */
+  readonly index: number;
+}
+
+/** Where in a message an attribute is. */
+interface Occurrence extends Declared {
   readonly from: number;
   readonly to: number;
 }
@@ -71,48 +79,49 @@ export function attrs<const F extends AttributeFields>(
   name: string,
   fields: F,
 ): Codec<AttributesValue<F>, AttributesInput<F>> {
-  const declared = once(() => {
-    const all = Object.keys(fields).map((key) => ({
-      key,
-      attribute: fields[key] as Attribute<unknown, unknown>,
-    }));
-    // By their numbers, which are small: an index is found faster than a key.
-    const byId: (typeof all)[number][] = [];
-    for (const each of all) byId[each.attribute.id] = each;
-    return { all, byId };
-  });
+  const declared = once(() => tablesOf(fields));
   const codec: Codec<AttributesValue<F>, AttributesInput<F>> = {
     name,
     size: undefined,
     read(window, start, end) {
       const { byId } = declared();
+      const { view } = window;
       const value: Record<string, unknown> = {};
       let unknown: UnknownAttribute[] | undefined;
       let later: Occurrence[] | undefined;
       let step = '';
+      let at = start;
       try {
-        forEach(name, window, start, end, (id, from, to) => {
+        for (; end - at >= HEADER; ) {
+          const word = view.getUint32(at, LITTLE);
+          const length = LITTLE ? word & 0xffff : word >>> 16;
+          const id = (LITTLE ? word >>> 16 : word) & NLA_TYPE_MASK;
+          if (length < HEADER || length > end - at) throw tooLong(name, at, id, length, end);
+          const from = at + HEADER;
+          const to = at + length;
+          at += (length + 3) & ~3;
           const known = byId[id];
           if (known === undefined) {
-            if (window.declaredOnly === true) return;
+            if (window.declaredOnly === true) continue;
             unknown ??= [];
             unknown.push({ id, data: copyOf(window.bytes, from, to) });
-            return;
+            continue;
           }
           const { key, attribute } = known;
           step = key;
-          if (attribute.kind === 'choice') {
+          if (attribute.codec === undefined) {
             later ??= [];
-            later.push({ key, attribute, from, to });
+            later.push({ ...known, from, to });
           } else {
-            const item = attribute.codecFor(value).read(window, from, to);
+            const item = attribute.codec.read(window, from, to);
             const before = value[key] as unknown[] | undefined;
             if (attribute.kind === 'one') value[key] = item;
             else if (before === undefined) value[key] = [item];
             else before.push(item);
           }
           step = '';
-        });
+        }
+        if (at < end) noneCutOff(name, window, at, end);
         later?.forEach(({ key, attribute, from, to }) => {
           step = key;
           value[key] = attribute.codecFor(value).read(window, from, to);
@@ -125,18 +134,15 @@ export function attrs<const F extends AttributeFields>(
     },
     write(writer, value) {
       const given = value as Record<string, unknown>;
-      const { all } = declared();
-      for (let at = 0; at < all.length; at++) {
-        const { key, attribute } = all[at] as (typeof all)[number];
-        const field = given[key];
-        if (field === undefined) continue;
-        const payload = attribute.codecFor(given);
+      const present = inOrder(given, declared().byKey);
+      for (let at = 0; at < present.length; at++) {
+        const { key, attribute } = present[at] as Declared;
+        const payload = attribute.codec ?? attribute.codecFor(given);
         const type = attribute.id | (attribute.nested ? NLA_F_NESTED : 0);
-        if (attribute.kind !== 'many') put(writer, type, payload, field);
-        else for (const item of field as unknown[]) put(writer, type, payload, item);
+        if (attribute.kind !== 'many') put(writer, type, payload, given[key]);
+        else for (const item of given[key] as unknown[]) put(writer, type, payload, item);
       }
-      if (value.unknown === undefined) return;
-      for (const { id, data } of value.unknown) put(writer, id, RAW, data);
+      if (value.unknown !== undefined) for (const { id, data } of value.unknown) put(writer, id, RAW, data);
     },
   };
   SETS.add(codec);
@@ -145,12 +151,51 @@ export function attrs<const F extends AttributeFields>(
 
 /** An attribute that occurs at most once. Sets and lists get the nested flag. */
 export function attr<Out, In>(id: number, codec: Codec<Out, In>): Attribute<Out, In> {
-  return { id, kind: 'one', codecFor: () => codec as Codec<unknown, unknown>, nested: SETS.has(codec) };
+  return always('one', id, codec);
 }
 
 /** An attribute that may be repeated at the same level; its value is the list of payloads. */
 export function many<Out, In>(id: number, codec: Codec<Out, In>): Attribute<readonly Out[], readonly In[]> {
-  return { id, kind: 'many', codecFor: () => codec as Codec<unknown, unknown>, nested: SETS.has(codec) };
+  return always('many', id, codec);
+}
+
+function always(kind: 'one' | 'many', id: number, any: Codec<never, never> | Codec<unknown, never>) {
+  const codec = any as Codec<unknown, unknown>;
+  return { id, kind, codec, codecFor: () => codec, nested: SETS.has(codec) };
+}
+
+/** The attributes of a set by their numbers and by their names. Few numbers are left out, so a list is a small table. */
+function tablesOf(fields: AttributeFields) {
+  const byKey = new Map<string, Declared>();
+  const byId: (Declared | undefined)[] = [];
+  for (const key of Object.keys(fields)) {
+    const attribute = fields[key] as Attribute<unknown, unknown>;
+    const declared: Declared = { key, attribute, index: byKey.size };
+    byKey.set(key, declared);
+    while (byId.length <= attribute.id) byId.push(undefined);
+    byId[attribute.id] = declared;
+  }
+  return { byId, byKey };
+}
+
+/** Those of the set's attributes that are given, as they are declared: of dozens, few are. */
+function inOrder(
+  given: Readonly<Record<string, unknown>>,
+  byKey: ReadonlyMap<string, Declared>,
+): readonly Declared[] {
+  const present: Declared[] = [];
+  let last = -1;
+  let sorted = true;
+  const keys = Object.keys(given);
+  for (let at = 0; at < keys.length; at++) {
+    const key = keys[at] as string;
+    const declared = byKey.get(key);
+    if (declared === undefined || given[key] === undefined) continue;
+    if (declared.index < last) sorted = false;
+    last = declared.index;
+    present.push(declared);
+  }
+  return sorted ? present : present.sort((a, b) => a.index - b.index);
 }
 
 /** The value of a {@link choice}: the payload under the name of its variant, or raw bytes. */
@@ -256,15 +301,21 @@ function forEach(
   while (end - at >= HEADER) {
     const length = window.view.getUint16(at, LITTLE);
     const id = window.view.getUint16(at + 2, LITTLE) & NLA_TYPE_MASK;
-    if (length < HEADER || length > end - at) {
-      throw new WireError(name, at, `has an attribute ${id} of ${length} bytes where ${end - at} are left`);
-    }
+    if (length < HEADER || length > end - at) throw tooLong(name, at, id, length, end);
     visit(id, at + HEADER, at + length);
     at += (length + 3) & ~3;
   }
-  // The last attribute's padding may be cut off; anything else here is a broken message.
-  for (; at < end; at++) {
-    if (window.bytes[at] !== 0) throw new WireError(name, at, 'ends inside an attribute header');
+  noneCutOff(name, window, at, end);
+}
+
+function tooLong(name: string, at: number, id: number, length: number, end: number): WireError {
+  return new WireError(name, at, `has an attribute ${id} of ${length} bytes where ${end - at} are left`);
+}
+
+/** The last attribute's padding may be cut off; anything else behind it is a broken message. */
+function noneCutOff(name: string, { bytes }: Window, from: number, end: number): void {
+  for (let at = from; at < end; at++) {
+    if (bytes[at] !== 0) throw new WireError(name, at, 'ends inside an attribute header');
   }
 }
 
@@ -273,13 +324,8 @@ function put<In>(writer: Writer, type: number, codec: Codec<unknown, In>, value:
   codec.write(writer, value);
   const length = writer.length - at;
   if (length > 0xffff) throw new WireError(codec.name, at, `takes ${length} bytes, an attribute holds 65535`);
-  patch(writer, at, length);
-  patch(writer, at + 2, type);
-  writer.align(4);
-}
-
-function patch(writer: Writer, at: number, value: number): void {
-  writer.view.setUint16(at, value, LITTLE);
+  writer.view.setUint32(at, LITTLE ? (type << 16) | length : (length << 16) | type, LITTLE);
+  if ((writer.length & 3) !== 0) writer.align(4);
 }
 
 function under(key: string, codec: Codec<unknown, unknown>): Codec<unknown, unknown> {

@@ -4,15 +4,25 @@
  */
 import { type Codec, need } from './codec.ts';
 
+/*
+ * The common ones are written out: half of what the plugins' interpreter would do for one of them is calling functions.
+ */
+
 const LITTLE = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1;
 
 /** An unsigned byte. */
-export const u8: Codec<number> = integer(
-  'u8',
-  1,
-  (view, at) => view.getUint8(at),
-  (view, at, value) => view.setUint8(at, value),
-);
+export const u8: Codec<number> = {
+  name: 'u8',
+  size: 1,
+  read(window, start, end) {
+    if (end - start < 1) need('u8', 1, start, end);
+    return window.view.getUint8(start);
+  },
+  write(writer, value) {
+    const at = writer.reserve(1);
+    writer.view.setUint8(at, value);
+  },
+};
 /** A signed byte. */
 export const i8: Codec<number> = integer(
   'i8',
@@ -21,33 +31,57 @@ export const i8: Codec<number> = integer(
   (view, at, value) => view.setInt8(at, value),
 );
 /** An unsigned 16-bit integer in host order. */
-export const u16: Codec<number> = integer(
-  'u16',
-  2,
-  (view, at) => view.getUint16(at, LITTLE),
-  (view, at, value) => view.setUint16(at, value, LITTLE),
-);
+export const u16: Codec<number> = {
+  name: 'u16',
+  size: 2,
+  read(window, start, end) {
+    if (end - start < 2) need('u16', 2, start, end);
+    return window.view.getUint16(start, LITTLE);
+  },
+  write(writer, value) {
+    const at = writer.reserve(2);
+    writer.view.setUint16(at, value, LITTLE);
+  },
+};
 /** An unsigned 16-bit integer in network order. */
-export const u16be: Codec<number> = integer(
-  'u16be',
-  2,
-  (view, at) => view.getUint16(at),
-  (view, at, value) => view.setUint16(at, value),
-);
+export const u16be: Codec<number> = {
+  name: 'u16be',
+  size: 2,
+  read(window, start, end) {
+    if (end - start < 2) need('u16be', 2, start, end);
+    return window.view.getUint16(start);
+  },
+  write(writer, value) {
+    const at = writer.reserve(2);
+    writer.view.setUint16(at, value);
+  },
+};
 /** An unsigned 32-bit integer in host order. */
-export const u32: Codec<number> = integer(
-  'u32',
-  4,
-  (view, at) => view.getUint32(at, LITTLE),
-  (view, at, value) => view.setUint32(at, value, LITTLE),
-);
+export const u32: Codec<number> = {
+  name: 'u32',
+  size: 4,
+  read(window, start, end) {
+    if (end - start < 4) need('u32', 4, start, end);
+    return window.view.getUint32(start, LITTLE);
+  },
+  write(writer, value) {
+    const at = writer.reserve(4);
+    writer.view.setUint32(at, value, LITTLE);
+  },
+};
 /** An unsigned 32-bit integer in network order. */
-export const u32be: Codec<number> = integer(
-  'u32be',
-  4,
-  (view, at) => view.getUint32(at),
-  (view, at, value) => view.setUint32(at, value),
-);
+export const u32be: Codec<number> = {
+  name: 'u32be',
+  size: 4,
+  read(window, start, end) {
+    if (end - start < 4) need('u32be', 4, start, end);
+    return window.view.getUint32(start);
+  },
+  write(writer, value) {
+    const at = writer.reserve(4);
+    writer.view.setUint32(at, value);
+  },
+};
 /** A signed 32-bit integer in host order. */
 export const i32: Codec<number> = integer(
   'i32',

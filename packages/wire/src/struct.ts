@@ -5,6 +5,14 @@ import { within } from './wire-error.ts';
 /** The fields of a struct by name, in their order in memory. */
 export type Fields = Readonly<Record<string, Codec<never, never> | Codec<unknown, never>>>;
 
+/** A field with its place. */
+interface Field {
+  readonly key: string;
+  readonly codec: Codec<unknown, unknown>;
+  readonly size: number;
+  readonly offset: number;
+}
+
 declare const PADDING: unique symbol;
 /** The marker type of {@link pad}: such a field is absent from the struct's value. */
 export type Padding = { readonly [PADDING]: true };
@@ -37,8 +45,8 @@ export type StructCodec<F extends Fields> = Codec<StructValue<F>, StructInput<F>
  * const rtgenmsg = struct('rtgenmsg', { family: u8, pad: pad(3) });
  */
 export function struct<const F extends Fields>(name: string, fields: F): StructCodec<F> {
-  const layout: { key: string; codec: Codec<unknown, unknown>; size: number; offset: number }[] = [];
-  const named: typeof layout = [];
+  const layout: Field[] = [];
+  const named: Field[] = [];
   let total = 0;
   for (const key in fields) {
     const codec = fields[key] as unknown as Codec<unknown, unknown>;
@@ -54,20 +62,20 @@ export function struct<const F extends Fields>(name: string, fields: F): StructC
     read(window, start, end) {
       need(name, total, start, end);
       const value: Record<string, unknown> = {};
-      let key = '';
+      const limit = start + total;
+      let at = 0;
       try {
-        for (let at = 0; at < named.length; at++) {
-          const field = named[at] as (typeof named)[number];
-          key = field.key;
-          value[key] = field.codec.read(window, start + field.offset, start + total);
+        for (; at < named.length; at++) {
+          const field = named[at] as Field;
+          value[field.key] = field.codec.read(window, start + field.offset, limit);
         }
       } catch (error) {
-        throw within(key, error);
+        throw within((named[at] as Field).key, error);
       }
       return value as StructValue<F>;
     },
     field(key) {
-      const { codec, offset } = named.find((field) => field.key === key) as (typeof named)[number];
+      const { codec, offset } = named.find((field) => field.key === key) as Field;
       const end = offset + (codec.size as number);
       return {
         read(window, start, to) {
@@ -78,12 +86,19 @@ export function struct<const F extends Fields>(name: string, fields: F): StructC
     },
     write(writer, value) {
       const given = value as Record<string, unknown>;
+      let zeros = 0;
       for (let at = 0; at < layout.length; at++) {
-        const { key, codec, size } = layout[at] as (typeof layout)[number];
+        const { key, codec, size } = layout[at] as Field;
         const field = given[key];
-        if (field === undefined) writer.reserve(size);
-        else codec.write(writer, field);
+        if (field === undefined) {
+          zeros += size;
+          continue;
+        }
+        if (zeros > 0) writer.reserve(zeros);
+        zeros = 0;
+        codec.write(writer, field);
       }
+      if (zeros > 0) writer.reserve(zeros);
     },
   };
 }
