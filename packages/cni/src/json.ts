@@ -28,7 +28,8 @@ export function parseJson(input: string | Uint8Array, options: ParseJsonOptions 
   const text = decodeText(input, options);
   checkDepth(text, options);
   try {
-    return JSON.parse(text, LONG_NUMBER.test(text) ? (keepUnsafeIntegers as Reviver) : undefined);
+    const value: JsonValue = JSON.parse(text);
+    return holdsUnsafeInteger(value) ? JSON.parse(text, keepUnsafeIntegers as Reviver) : value;
   } catch (error) {
     const { reason, note, line, column } = describeSyntaxProblem(text);
     throw failure(reason, note, { ...options, line, column, cause: error });
@@ -60,7 +61,6 @@ export function decodeText(input: string | Uint8Array, options: ParseJsonOptions
 
 type Reviver = (this: unknown, key: string, value: unknown) => unknown;
 
-const LONG_NUMBER = /\d{16}/;
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 // The third argument is the "source text access" of ECMAScript, which the library types do not have yet.
@@ -68,6 +68,17 @@ function keepUnsafeIntegers(_key: string, value: unknown, context: { source?: st
   const { source } = context;
   if (typeof value !== 'number' || Number.isSafeInteger(value) || source === undefined) return value;
   return /^-?\d+$/.test(source) ? BigInt(source) : value;
+}
+
+/** Whether any number of a value may have been another in the text. */
+function holdsUnsafeInteger(value: JsonValue): boolean {
+  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value);
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some(holdsUnsafeInteger);
+  for (const key of Object.keys(value)) {
+    if (holdsUnsafeInteger((value as Readonly<Record<string, JsonValue>>)[key] as JsonValue)) return true;
+  }
+  return false;
 }
 
 function otherEncoding(bytes: Uint8Array): string | undefined {

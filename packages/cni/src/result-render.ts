@@ -25,6 +25,16 @@ export function renderResult(result: Result, version: string): JsonObject {
   }
 }
 
+/**
+ * Finds out, for less than rendering it, that a result can be rendered for a version.
+ *
+ * @throws {CniError} like {@link renderResult}
+ */
+export function checkRenders(result: Result, version: string): void {
+  // The newest shape takes whatever could be converted.
+  if (groupOf(convertResult(result, version).cniVersion) !== 'current') renderResult(result, version);
+}
+
 /** The text of a result for a version, as a plugin prints it: four spaces of indent, no newline at the end. */
 export function stringifyResult(result: Result, version: string): string {
   return goJsonIndented(renderResult(result, version));

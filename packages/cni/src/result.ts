@@ -160,7 +160,8 @@ function decodeError(reason: string, { what }: ParseResultOptions, pointer = '')
 
 function memberIgnoringCase(json: object, name: string): unknown {
   const lower = name.toLowerCase();
-  return Object.entries(json).findLast(([key]) => key.toLowerCase() === lower)?.[1];
+  const key = Object.keys(json).findLast((each) => each === name || each.toLowerCase() === lower);
+  return key === undefined ? undefined : (json as Readonly<Record<string, unknown>>)[key];
 }
 
 interface Parts {
@@ -186,7 +187,8 @@ function assemble({ cniVersion, interfaces, ips, routes, dns }: Parts): Result {
 /** Leaves out what is not set: undefined, the empty text, the empty list. */
 function present<T>(members: object): T {
   const kept: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(members)) {
+  for (const name in members) {
+    const value = (members as Readonly<Record<string, unknown>>)[name];
     const isSet = value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0);
     if (isSet || name === 'name') kept[name] = value;
   }

@@ -12,7 +12,10 @@ export async function serveOnce(plugin: Plugin): Promise<PluginOutcome> {
     leaveDeletions: TAKING_DOWN.includes(process.env['CNI_COMMAND'] ?? ''),
     // The agent's client, where that is installed, stands for the same code.
     own: {
-      executables: [process.execPath, join(dirname(process.execPath), 'heddle-shim')],
+      get executables() {
+        const program = process.execPath;
+        return [program, join(dirname(program), 'heddle-shim')];
+      },
       plugins: { get: (type) => CATALOGUE.get(type)?.load() },
     },
     turns: new AttachmentTurns({ queue: new DelQueue() }),

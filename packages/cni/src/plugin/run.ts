@@ -8,7 +8,7 @@ import { CNI_CODE } from '../codes.ts';
 import type { Command, Invocation } from '../environment.ts';
 import { CniError } from '../errors.ts';
 import type { Result } from '../result.ts';
-import { renderResult } from '../result-render.ts';
+import { checkRenders } from '../result-render.ts';
 import type { IpamDelegate } from './calls.ts';
 import type { Plugin } from './definition.ts';
 import { type Delegates, delegatesOf } from './delegate.ts';
@@ -93,7 +93,7 @@ async function add(run: Run, sessions: Sessions): Promise<Result> {
     const previous = run.plugin.kind === 'main' ? call.prevResult : undefined;
     const result = previous === undefined ? own : passOn(previous, own);
     // A result that the configuration's version cannot hold fails the ADD while it can still be undone.
-    renderResult(result, run.request.cniVersion);
+    checkRenders(result, run.request.cniVersion);
     // Whoever gave up waiting does not know what was made, and may ask for it anew.
     run.ports.caller?.throwIfAborted();
     return result;

@@ -4,12 +4,13 @@ import { errnoName, errnoText } from '@heddle/sys';
 /** An error of a system call: its `code`, such as `ENOENT`, is what callers look at. */
 export function systemError(errnum: number, syscall: string, path?: string): Error {
   const on = path === undefined ? '' : ` '${path}'`;
-  return Object.assign(withoutStack(`${errnoName(errnum)}: ${message(errnum)}, ${syscall}${on}`), {
-    errno: -errnum,
-    code: errnoName(errnum),
-    syscall,
-    ...(path !== undefined && { path }),
-  });
+  const code = errnoName(errnum);
+  const error: NodeJS.ErrnoException = withoutStack(`${code}: ${message(errnum)}, ${syscall}${on}`);
+  error.errno = -errnum;
+  error.code = code;
+  error.syscall = syscall;
+  if (path !== undefined) error.path = path;
+  return error;
 }
 
 /** Most are expected, such as that a file is not there, and a stack costs more than the call that failed. */
@@ -35,9 +36,13 @@ export function getSystemErrorName(errno: number): string {
 
 /** Node.js has texts of its own for some; the others are the C library's, in lower case. */
 function message(errnum: number): string {
-  return (
-    TEXTS[errnoName(errnum)] ?? errnoText(errnum).replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())
-  );
+  return TEXTS[errnoName(errnum)] ?? inLowerCase(errnoText(errnum));
+}
+
+/** But for abbreviations, as in `RFS specific error`. */
+function inLowerCase(text: string): string {
+  const second = text.charAt(1);
+  return second >= 'a' && second <= 'z' ? text.charAt(0).toLowerCase() + text.slice(1) : text;
 }
 
 /** Source: libuv, include/uv.h (UV_ERRNO_MAP). */

@@ -6,6 +6,8 @@ export function isAbsolute(path: string): boolean {
 }
 
 export function normalize(path: string): string {
+  // Nearly every path is as it should be, or can only be seen not to be by taking it apart.
+  if (isAbsolute(path) && !path.includes('//') && !path.includes('/.')) return path;
   const absolute = isAbsolute(path);
   const parts: string[] = [];
   for (const part of path.split('/')) {
