@@ -83,7 +83,7 @@ async function changeLink(call: Call, dataDir: string, wanted: LinkSettings): Pr
     for (const setting of announcementSettings(ifName)) await rememberSysctl(call, setting);
   }
   undo.push(`set ${ifName} back`, () => setBack(container, ifName, before));
-  await applyAll(changesOf(container, ifName, wanted));
+  await applyAll(changesOf(container, ifName, wanted, link.index));
 }
 
 /** Of an interface that is tuned already, the backup knows better what it was like. */

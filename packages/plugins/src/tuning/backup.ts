@@ -56,15 +56,21 @@ export function formatBackup({ mac, promisc, mtu, allmulti, txQLen }: LinkSettin
 }
 
 /**
- * Writes a backup, all of it or nothing.
+ * Writes a backup, all of it or nothing. The directory is made, with the given mode, where it is missing.
  *
  * @throws {CniError} code 5
  */
-export function writeText(directory: string, path: string, text: string): void {
+export function writeText(directory: string, path: string, text: string, mode = 0o755): void {
   const unfinished = unfinishedPath(path);
+  const write = () => writeFileSync(unfinished, text, { mode: 0o600 });
   try {
-    makeDirectory(directory, 0o755);
-    writeFileSync(unfinished, text, { mode: 0o600 });
+    try {
+      write();
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      makeDirectory(directory, mode);
+      write();
+    }
     renameSync(unfinished, path);
   } catch (cause) {
     rmSync(unfinished, { force: true });

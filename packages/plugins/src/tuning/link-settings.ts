@@ -29,16 +29,21 @@ export interface SettingChange {
   readonly apply: () => Promise<void>;
 }
 
-/** The changes that settings come to, in the order in which they are made. */
+/**
+ * The changes that settings come to, in the order in which they are made.
+ *
+ * @param index the link's, where it is known: the kernel need not be asked for it
+ */
 export function changesOf(
   container: KernelSession,
   name: string,
   settings: LinkSettings,
+  index?: number,
 ): readonly SettingChange[] {
   const { mac, promisc, mtu, allmulti, txQLen } = settings;
   const change = (what: string, value: LinkChange): SettingChange => ({
     what: `set ${what} of ${name}`,
-    apply: () => container.links.set(name, value),
+    apply: () => container.links.set(index ?? name, value),
   });
   return [
     ...(mac === undefined

@@ -6,7 +6,6 @@
 import { readdirSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AttachmentId, decodeConfig } from '@heddle/cni';
-import { makeDirectory } from '@heddle/sys';
 import * as v from 'valibot';
 import { backupPath, readText, removeBackup, writeText } from './backup.ts';
 
@@ -37,8 +36,8 @@ export function writeRecord(
 ): void {
   const { containerID, ifName } = attachment;
   const directory = directoryOf(dataDir, attachment.network);
-  makeDirectory(directory, 0o700);
-  writeText(directory, pathOf(dataDir, attachment), JSON.stringify({ containerID, ifName, sysctls }));
+  const text = JSON.stringify({ containerID, ifName, sysctls });
+  writeText(directory, pathOf(dataDir, attachment), text, 0o700);
 }
 
 /** Removes it, if it is there, and the network's directory with the last one. @throws {CniError} code 5 */
