@@ -142,7 +142,7 @@ class NodeRouter implements Router {
   status(): RoutingStatus {
     return statusOf({
       ...{ calculator: this.#calculator, feed: this.#feed, lastChange: this.#lastChange },
-      problems: [...this.#faults.values(), ...this.#reconciler.failures.list()],
+      problems: this.#problems(),
       ...(this.#lastResync !== undefined && { lastResync: this.#lastResync }),
     });
   }
@@ -204,6 +204,10 @@ class NodeRouter implements Router {
     this.#feed.release();
     const delta = this.#calculator.delta();
     for (const name of delta.nodes) this.#noteChange(name);
+    // With a block of the node its tunnel address may have gone.
+    if (delta.drop.some((object) => object.kind === 'route' && object.target.type === 'blackhole')) {
+      this.#tunnelAt = 0;
+    }
     if (now >= this.#resyncAt || this.#reconciler.failures.nextRetry <= now) {
       this.#reconciler.note(delta);
       return this.#compare(KINDS, 'resync');
@@ -296,19 +300,24 @@ class NodeRouter implements Router {
     if (changes > 0) this.#options.onEvent?.({ kind: 'applied', changes, why });
   }
 
+  /** All that is not as it should be: what failed, and what cannot succeed. */
+  #problems(): readonly RoutingProblem[] {
+    const { faults } = this.#calculator;
+    const entries = [...this.#feed.faults].map(([key, reason]) => [`entry ${key}`, reason] as const);
+    const lasting = [...entries, ...faults].map(([subject, reason]) => {
+      const since = this.#told.get(subject)?.since ?? this.#clock.now();
+      return { subject, reason, since, attempts: 0 };
+    });
+    return [...this.#faults.values(), ...this.#reconciler.failures.list(), ...lasting];
+  }
+
   #tellProblems(): void {
     const { onEvent } = this.#options;
-    if (onEvent === undefined) return;
-    const now = new Map(
-      [...this.#faults.values(), ...this.#reconciler.failures.list()].map((problem) => [
-        problem.subject,
-        problem,
-      ]),
-    );
+    const now = new Map(this.#problems().map((problem) => [problem.subject, problem]));
     for (const [subject, problem] of now) {
-      if (this.#told.get(subject)?.reason !== problem.reason) onEvent({ kind: 'problem', problem });
+      if (this.#told.get(subject)?.reason !== problem.reason) onEvent?.({ kind: 'problem', problem });
     }
-    for (const subject of this.#told.keys()) if (!now.has(subject)) onEvent({ kind: 'solved', subject });
+    for (const subject of this.#told.keys()) if (!now.has(subject)) onEvent?.({ kind: 'solved', subject });
     this.#told.clear();
     for (const [subject, problem] of now) this.#told.set(subject, problem);
   }

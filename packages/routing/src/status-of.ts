@@ -20,12 +20,6 @@ export interface StatusSources {
 export function statusOf(sources: StatusSources): RoutingStatus {
   const { calculator, feed, problems, lastResync } = sources;
   const { record, underlay } = calculator.own;
-  const told = (subject: string, reason: string): RoutingProblem => ({
-    subject,
-    reason,
-    since: 0,
-    attempts: 0,
-  });
   const { objects } = calculator.state();
   return {
     node: record.name,
@@ -42,11 +36,7 @@ export function statusOf(sources: StatusSources): RoutingStatus {
     }),
     blocks: confirmed(calculator.blocksOf(record.name)).map(({ cidr }) => cidr),
     peers: [...calculator.nodes.keys()].sort().map((name) => peerOf(sources, name)),
-    problems: [
-      ...problems,
-      ...[...feed.faults].map(([key, reason]) => told(`entry ${key}`, reason)),
-      ...[...calculator.faults].map(([subject, reason]) => told(subject, reason)),
-    ],
+    problems,
     ...(feed.away !== undefined && { storeAway: feed.away }),
     ...(lastResync !== undefined && { lastResync }),
   };
