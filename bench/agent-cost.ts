@@ -37,7 +37,7 @@ const PODS = 25;
 const BLOCKS = 3;
 const VERBS = ['ADD', 'DEL'] as const;
 /** As in bin/heddle. */
-const USUAL_FLAGS = ['--max-semi-space-size=1', '--memory-saver-mode'];
+const USUAL_FLAGS = ['--min-semi-space-size=2', '--max-semi-space-size=2', '--memory-saver-mode'];
 
 /** What an agent has used since it began. */
 interface Use {
