@@ -27,17 +27,20 @@ export interface OwnPlugin {
   readonly only?: readonly string[];
   /** Fewer checks that are about the plugin would mean that the kit has lost sight of it. */
   readonly atLeast: number;
+  /** What runs on the node meanwhile, and the path that is there when it is ready. */
+  readonly daemon?: { readonly command: string; readonly ready: string };
 }
 
 /** Runs the kit; every check that is about the plugin must pass. The test's diagnostics say how long that took. */
-export function mustPass(t: TestContext, { directory, type, only = [], atLeast }: OwnPlugin): void {
+export function mustPass(t: TestContext, { directory, type, only = [], atLeast, daemon }: OwnPlugin): void {
   const command = ['--conditions=source', resolve('packages/cli/src/main.ts')];
   const agent = [...['--daemon', `${resolve('bin/heddle')} agent`], ...['--ready', '/run/heddle/agent.sock']];
   if (THROUGH_AGENT) buildCommand();
   const args = [
     ...[...command, 'conformance', join(directory, type), '-o', 'json'],
     ...only.flatMap((id) => ['--check', id]),
-    ...(THROUGH_AGENT ? agent : []),
+    ...(daemon === undefined ? [] : ['--daemon', daemon.command, '--ready', daemon.ready]),
+    ...(THROUGH_AGENT && daemon === undefined ? agent : []),
     ...(process.env['HEDDLE_CRASH'] === 'all' ? ['--crash', 'all'] : []),
   ];
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 1 << 28 });

@@ -4,7 +4,7 @@
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { after, before, test } from 'node:test';
 import { PLUGINS } from '@heddle/plugins';
 import { buildCrash } from '../../scripts/build-crash.ts';
@@ -18,9 +18,18 @@ const ORDINARY: readonly string[] = ['bridge', 'loopback', 'host-local', 'portma
 const MISSING = missingLinkKinds();
 const asked = process.env['HEDDLE_CONFORMANCE'];
 
+/** Those that take addresses from the agent of a node of a cluster. */
+const OF_CLUSTER: readonly string[] = ['heddle', 'heddle-ipam'];
+const NODE = {
+  command: `${process.execPath} --conditions=source ${resolve('test/node/conformance-node.ts')}`,
+  ready: '/run/heddle/kit-ready',
+};
+
 /** Why a plugin is not checked now. */
 function skips(type: string): string | false {
   if (MISSING.includes(type)) return `this kernel has no links of kind ${type}: the lab has`;
+  if (THROUGH_AGENT && OF_CLUSTER.includes(type))
+    return 'its node runs beside it, and serves no calls of plugins';
   const wanted = asked === undefined ? ORDINARY : asked.split(',');
   return wanted.includes(type) || asked === 'all' ? false : 'only with HEDDLE_CONFORMANCE=all';
 }
@@ -35,6 +44,9 @@ after(() => rmSync(directory, { recursive: true, force: true }));
 
 for (const type of PLUGINS.keys()) {
   test(`${type} passes all checks${THROUGH_AGENT ? ' through the agent' : ''}`, { skip: skips(type) }, (t) =>
-    mustPass(t, { directory: join(directory, 'bin'), type, atLeast: 50 }),
+    mustPass(t, {
+      ...{ directory: join(directory, 'bin'), type, atLeast: 50 },
+      ...(OF_CLUSTER.includes(type) && { daemon: NODE }),
+    }),
   );
 }

@@ -44,3 +44,25 @@ test('heddle-ipam gives ptp what its pods reach each other by', async () => {
   await lab.del({ config: ptp, container: one, prevResult: first });
   await lab.del({ config: ptp, container: two, prevResult: second });
 });
+
+test('packets of IPv4 from another address than the pod has do not get past its node', async () => {
+  await using node = await TestNode.joined();
+  const { lab } = node;
+  const pod = lab.container();
+  await lab.add({ config, container: pod });
+  const dropped = () => {
+    const [names = [], values = []] = lab.host
+      .run('cat /proc/net/netstat')
+      .split('\n')
+      .filter((line) => line.startsWith('TcpExt:'))
+      .map((line) => line.split(' '));
+    return Number(values[names.indexOf('IPReversePathFilter')]);
+  };
+  const before = dropped();
+  assert.ok(pod.pings('192.0.2.10'));
+  assert.equal(dropped(), before);
+  pod.run('ip address add 198.51.100.7/32 dev lo');
+  pod.run('ip link set lo up');
+  assert.ok(!pod.pings('192.0.2.10', '-I', '198.51.100.7'));
+  assert.ok(dropped() > before);
+});
