@@ -19,6 +19,7 @@ const PROBES = {
   vrf: 'type vrf table 10',
   vxlan: 'type vxlan id 2 dstport 4789',
   geneve: 'type geneve id 2 remote 192.0.2.1',
+  ipip: 'type ipip local 192.0.2.1',
   ifb: 'type ifb',
   'bridge VLAN filtering': 'type bridge vlan_filtering 1',
 };

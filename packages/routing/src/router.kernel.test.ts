@@ -98,6 +98,26 @@ test('VXLAN: pods on two nodes reach each other over both families, by as little
   assert.throws(() => one.netns.run(`ip route get ${block?.last}`), /Invalid argument/);
 });
 
+for (const mtu of [1400, 9000]) {
+  test(`an underlay with an MTU of ${mtu} carries as much as fits, whichever way`, async () => {
+    await using cluster = new TestCluster();
+    await cluster.pool('v4', '10.244.0.0/16', { encapsulation: 'always' });
+    await cluster.pool('v6', 'fd00:10:244::/48', { encapsulation: 'never' });
+    const segment = cluster.segment(mtu);
+    const one = await cluster.node('n1', segment, ['192.0.2.1/24', 'fd00::1/64'], { mtu });
+    const two = await cluster.node('n2', segment, ['192.0.2.2/24', 'fd00::2/64'], { mtu });
+    assert.equal(one.router.podMtu('v6'), mtu);
+    assert.equal(one.router.podMtu('v4', 'v6'), mtu - 50);
+    const pods = [await one.pod(), await two.pod()] as const;
+    await allReach(pods);
+    // A pod has the MTU of the narrower of its pools; the path of the other one is as wide as the underlay.
+    const [v4 = '', v6 = ''] = pods[1].addresses;
+    for (const address of [v4, v6])
+      assert.ok(pingsWhole(pods[0], address, mtu - 50), `${mtu - 50} bytes to ${address}`);
+    assert.ok(!pingsWhole(pods[0], v4, mtu - 49));
+  });
+}
+
 test('direct routes on one segment; with cross-subnet, an overlay to another one', async () => {
   await using cluster = new TestCluster();
   await pools(cluster, { encapsulation: 'cross-subnet' });

@@ -45,12 +45,12 @@ export interface Router extends AsyncDisposable {
   status(): RoutingStatus;
   /** Compares all of the kernel now, and repairs it. */
   resync(): Promise<void>;
-  /** The MTU for a pod with addresses from these pools, in bytes; the underlay's for none. */
+  /** The MTU for a pod with addresses from these pools, in bytes; the underlay's for none. A pool that is not known (yet) counts as wrapped. */
   podMtu(...pools: readonly string[]): number;
 }
 
 /**
- * Starts to keep the node's routes. Nothing in the kernel is touched before all of the store has been read once; a
+ * Starts to keep the node's routes, and returns when pools and nodes are known, or it is known why they are not. Nothing in the kernel is touched before all of the store has been read once; a
  * store that is away later leaves everything as it is.
  *
  * @example
@@ -60,6 +60,7 @@ export interface Router extends AsyncDisposable {
 export async function startRouter(options: RouterOptions): Promise<Router> {
   const router = new NodeRouter(options);
   router.start();
+  await router.known;
   return router;
 }
 
@@ -73,10 +74,14 @@ const REPAIR_PAUSE = 200;
 const AFTER_ERROR = 2_000;
 const TUNNEL_RETRY = 5_000;
 
+/** What a pool is taken for that is not known (yet): a pod keeps its MTU, so rather too little than too much. */
+const UNKNOWN_POOL = { encapsulation: 'always', overlay: 'vxlan' } as const;
+
 class NodeRouter implements Router {
   readonly #options: RouterOptions;
   readonly #clock: Clock;
   readonly #ending = new AbortController();
+  readonly #known = Promise.withResolvers<void>();
   readonly #calculator: Calculator;
   readonly #reconciler: Reconciler;
   readonly #feed: Feed;
@@ -114,11 +119,19 @@ class NodeRouter implements Router {
         signal: this.#ending.signal,
         hold: holdSeconds * 1000,
       },
-      onNews: () => this.#wake(),
+      onNews: () => {
+        if (this.#feed.isComplete || this.#feed.away !== undefined) this.#known.resolve();
+        this.#wake();
+      },
       onPools: () => {
         this.#tunnelAt = 0;
       },
     });
+  }
+
+  /** Ends when all of the store has been read once, or could not be. */
+  get known(): Promise<void> {
+    return this.#known.promise;
   }
 
   start(): void {
@@ -157,8 +170,8 @@ class NodeRouter implements Router {
 
   podMtu(...pools: readonly string[]): number {
     const { record } = this.#calculator.own;
-    const known = pools.map((name) => this.#calculator.pools.get(name)).filter((pool) => pool !== undefined);
-    return Math.min(record.mtu, ...known.map((pool) => podMtu(record, pool)));
+    const mtus = pools.map((name) => podMtu(record, this.#calculator.pools.get(name) ?? UNKNOWN_POOL));
+    return Math.min(record.mtu, ...mtus);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -173,6 +186,7 @@ class NodeRouter implements Router {
       try {
         await this.#feed.run();
       } catch (error) {
+        this.#known.resolve();
         if (signal.aborted) return;
         this.#fault('store', reasonOf(error));
         await this.#clock.pause(TUNNEL_RETRY, signal).catch(() => {});
