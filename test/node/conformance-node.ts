@@ -17,10 +17,13 @@ const POOLS = [
 ];
 
 await using session = openSession({ mode: 'threaded' });
-await session.links.add({ kind: 'veth', name: 'kitunder', up: true, peer: { name: 'kitbeyond' } });
-await session.links.set('kitbeyond', { up: true });
-await session.addresses.add({ link: 'kitunder', prefix: Prefix.parse('192.0.2.10/24') });
-await session.addresses.add({ link: 'kitunder', prefix: Prefix.parse('2001:db8::10/64'), noDad: true });
+// The kit may start it anew on a node that it has been on.
+if ((await session.links.find('kitunder')) === undefined) {
+  await session.links.add({ kind: 'veth', name: 'kitunder', up: true, peer: { name: 'kitbeyond' } });
+  await session.links.set('kitbeyond', { up: true });
+  await session.addresses.add({ link: 'kitunder', prefix: Prefix.parse('192.0.2.10/24') });
+  await session.addresses.add({ link: 'kitunder', prefix: Prefix.parse('2001:db8::10/64'), noDad: true });
+}
 {
   await using store = await openStore({ store: STORE });
   for (const { cidr, ...pool } of POOLS) await putPool(store, { ...pool, cidr: Prefix.parse(cidr) });

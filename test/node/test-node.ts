@@ -46,7 +46,7 @@ export class TestNode implements AsyncDisposable {
     this.socket = join(this.directory, 'node.sock');
     this.waiting = join(this.directory, 'waiting');
     const { store, socket, waiting } = this;
-    const whole = { name: 'n1', store, socket, waiting, ...config };
+    const whole = { name: 'n1', instance: 'test-machine', store, socket, waiting, ...config };
     this.configFile = join(this.directory, 'node.json');
     writeFileSync(this.configFile, JSON.stringify(whole));
     this.lab = new PluginLab([...residentPlugins({ addresses: () => this.node.addresses }).values()]);
