@@ -56,7 +56,7 @@ export const upCommand = defineCommand<UpFlags, []>({
   async run(cli, flags) {
     const config = desiredConfig(cli, flags);
     const file = configFile(cli, flags);
-    const program = ownProgram(cli);
+    const program = flags.start ? ownProgram(cli) : undefined;
     await using store = await reachStore(config);
     const instance = config.instance ?? machineId();
     await refuseTakenName(store, config.name, instance);
@@ -72,7 +72,7 @@ export const upCommand = defineCommand<UpFlags, []>({
     const poolsMade = await ensurePools(store, session, flags);
     writeConfig(file, config);
     applySteps(plan.steps);
-    const agent = flags.start ? await startAgent(cli, program, file) : undefined;
+    const agent = program && (await startAgent(cli, program, file));
     emit(
       cli,
       flags,
