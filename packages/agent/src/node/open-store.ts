@@ -1,8 +1,7 @@
 /** The cluster's store, by its URL. */
 import { readFileSync } from 'node:fs';
 import type { Store } from '@heddle/store';
-import { openEtcd, type TlsOptions } from '@heddle/store/etcd';
-import { openSqlite } from '@heddle/store/sqlite';
+import type { TlsOptions } from '@heddle/store/etcd';
 import type { NodeConfig } from './node-config.ts';
 import { NodeError } from './node-error.ts';
 
@@ -10,7 +9,7 @@ import { NodeError } from './node-error.ts';
 export type StoreConfig = Pick<NodeConfig, 'store' | 'tls' | 'user' | 'password'>;
 
 /**
- * Opens the store: `sqlite:///an/absolute/path`, or `etcd://host:port,host:port`, over TLS where certificates are given.
+ * Opens the store; what is behind it is loaded then, for it brings SQLite or HTTP/2 along: `sqlite:///an/absolute/path`, or `etcd://host:port,host:port`, over TLS where certificates are given.
  *
  * @throws {NodeError} NODE_CONFIG_INVALID for a URL or certificates that are none
  * @throws {StoreError} as the store does
@@ -23,6 +22,7 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     if (tls !== undefined || user !== undefined) {
       throw invalid(`store ${url}: a file has neither certificates nor users`);
     }
+    const { openSqlite } = await import('@heddle/store/sqlite');
     return await openSqlite({ path });
   }
   const members = /^etcd:\/\/([^/?#@]+)\/?$/.exec(url)?.[1];
@@ -32,6 +32,7 @@ export async function openStore(config: StoreConfig): Promise<Store> {
   if ((user === undefined) !== (password === undefined)) {
     throw invalid(`store ${url}: a user needs a password, and a password a user`);
   }
+  const { openEtcd } = await import('@heddle/store/etcd');
   const scheme = tls === undefined ? 'http' : 'https';
   return openEtcd({
     endpoints: members.split(',').map((member) => `${scheme}://${withPort(member.trim())}`),
