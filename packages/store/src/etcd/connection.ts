@@ -1,5 +1,5 @@
 /** The connection to one of several servers: made when needed, dropped when it is dead, then to the next one. */
-import { type ClientHttp2Session, connect, type SecureClientSessionOptions } from 'node:http2';
+import type { ClientHttp2Session, SecureClientSessionOptions } from 'node:http2';
 import { type CallTarget, type GrpcCall, GrpcFailure, openCall, STATUS } from './grpc-call.ts';
 
 /** How long a connection may take to be made, and a ping to be answered; milliseconds. */
@@ -71,22 +71,30 @@ export class Connection {
 
   #connect(): Promise<Session> {
     const url = this.#url;
-    const session = connect(url, this.#tls);
     const { promise, resolve, reject } = Promise.withResolvers<Session>();
-    const patience = setTimeout(() => session.destroy(new Error('no connection in time')), PATIENCE);
     const forget = () => {
       if (this.#session === promise) this.#session = undefined;
     };
-    session.once('connect', () => {
-      clearTimeout(patience);
-      resolve(new Session(session));
-    });
-    session.on('error', (error) => reject(notConnected(url.origin, error)));
-    session.on('goaway', forget);
-    session.on('close', () => {
-      clearTimeout(patience);
+    const begin = async () => {
+      // Loaded only where it is wanted: it costs memory.
+      const { connect } = await import('node:http2');
+      const session = connect(url, this.#tls);
+      const patience = setTimeout(() => session.destroy(new Error('no connection in time')), PATIENCE);
+      session.once('connect', () => {
+        clearTimeout(patience);
+        resolve(new Session(session));
+      });
+      session.on('error', (error) => reject(notConnected(url.origin, error)));
+      session.on('goaway', forget);
+      session.on('close', () => {
+        clearTimeout(patience);
+        forget();
+        reject(notConnected(url.origin, new Error('the connection was closed')));
+      });
+    };
+    begin().catch((error: unknown) => {
       forget();
-      reject(notConnected(url.origin, new Error('the connection was closed')));
+      reject(notConnected(url.origin, error));
     });
     return promise;
   }

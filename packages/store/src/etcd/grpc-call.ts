@@ -1,10 +1,5 @@
 /** One call of gRPC over HTTP/2: messages out, messages in, a status at the end. */
-import {
-  type ClientHttp2Session,
-  type ClientHttp2Stream,
-  constants,
-  type IncomingHttpHeaders,
-} from 'node:http2';
+import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders } from 'node:http2';
 
 /** The status numbers that are told apart. */
 export const STATUS = {
@@ -19,6 +14,9 @@ export const STATUS = {
   UNAVAILABLE: 14,
   UNAUTHENTICATED: 16,
 } as const;
+
+/** HTTP/2's code for a stream that is not needed any more: RFC 9113, section 7. */
+const CANCEL = 8;
 
 /** A call that did not end with OK. */
 export class GrpcFailure extends Error {
@@ -70,7 +68,7 @@ export function openCall(
   return {
     send: (message) => void stream.write(frame(message)),
     end: () => void stream.end(),
-    cancel: () => stream.close(constants.NGHTTP2_CANCEL),
+    cancel: () => stream.close(CANCEL),
     receive: () => receive(stream, outcome),
   };
 }
