@@ -9,8 +9,8 @@ import {
 } from '@stricli/core';
 import type { Cli, HeddleCommand } from './command.ts';
 import { asksForJson, inOrder } from './command-line.ts';
+import { agentCommand } from './commands/agent.ts';
 import { isDaemonLine, keepLeases } from './commands/dhcp.ts';
-import { COMMANDS } from './commands/index.ts';
 import { EXIT } from './exit-codes.ts';
 import { commandHelp, overviewHelp } from './help.ts';
 import { CommandError, errorText, failureJson } from './output/report-error.ts';
@@ -30,9 +30,10 @@ export async function heddle(args: readonly string[], surroundings: Surroundings
   const { stdout, stderr, env } = surroundings;
   const process: Cli['process'] = { stdout, stderr, env };
   const cli: Cli = { ...surroundings, process };
-  const named = COMMANDS.find(({ lesson }) => lesson.name === line[0]);
+  const commands = await commandsFor(line);
+  const named = commands.find(({ lesson }) => lesson.name === line[0]);
   const problems: CommandError[] = [];
-  await run(applicationFor(named, surroundings, problems), line, cli);
+  await run(applicationFor(commands, named, surroundings, problems), line, cli);
   const exitCode = Number(process.exitCode ?? 0);
   // The framework's own codes are negative, and all mean that the command line was not understood.
   if (exitCode >= 0) return exitCode;
@@ -43,8 +44,15 @@ export async function heddle(args: readonly string[], surroundings: Surroundings
   return EXIT.USAGE;
 }
 
+/** The agent stays, and would hold for good what the other commands are made of. */
+async function commandsFor([name]: readonly string[]): Promise<readonly HeddleCommand[]> {
+  if (name === agentCommand.lesson.name) return [agentCommand];
+  return (await import('./commands/index.ts')).COMMANDS;
+}
+
 /** @param problems gets what is wrong with the command line; the framework tells it on stderr */
 function applicationFor(
+  commands: readonly HeddleCommand[],
   named: HeddleCommand | undefined,
   { stdout }: Surroundings,
   problems: CommandError[],
@@ -55,9 +63,9 @@ function applicationFor(
     problems.push(problem);
     return errorText(problem).trimEnd();
   };
-  const routes = Object.fromEntries(COMMANDS.map(({ lesson, command }) => [lesson.name, command]));
+  const routes = Object.fromEntries(commands.map(({ lesson, command }) => [lesson.name, command]));
   const layout = { width: stdout.columns ?? WIDTH, styled: stdout.isStyled };
-  const helped = (path: readonly string[]) => COMMANDS.find(({ lesson }) => lesson.name === path[1]);
+  const helped = (path: readonly string[]) => commands.find(({ lesson }) => lesson.name === path[1]);
   return buildApplication<Cli>(
     buildRouteMap({ routes, docs: { brief: 'container networking for this node' } }),
     {
@@ -85,7 +93,7 @@ function applicationFor(
           run(_application, { result: { prefix } }) {
             const command = helped(prefix);
             stdout.write(
-              command === undefined ? overviewHelp(COMMANDS, layout) : commandHelp(command, layout),
+              command === undefined ? overviewHelp(commands, layout) : commandHelp(command, layout),
             );
           },
         },
