@@ -37,7 +37,10 @@ export class WaitingReleases {
   /** Forgets an attachment: its addresses were given back, or it is being added anew. */
   remove(attachment: Attachment): void {
     try {
-      rmSync(this.#path(attachment), { force: true });
+      const path = this.#path(attachment);
+      rmSync(path, { force: true });
+      // What a process that was killed was about to note.
+      rmSync(`${path}.new`, { force: true });
     } catch (cause) {
       throw failure('forget what waits', cause);
     }
