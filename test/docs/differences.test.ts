@@ -17,9 +17,11 @@ test('docs/differences.md has a section for each plugin that differs, in order, 
     names.filter((name) => !PLUGINS.has(name)),
     [],
   );
+  // What the reference has nothing like.
+  const own = ['heddle', 'heddle-ipam'];
   assert.deepEqual(
     [...PLUGINS.keys()].filter((type) => !names.includes(type)),
-    [],
+    own,
   );
 });
 
