@@ -1,1 +1,2 @@
 export { changesOf, fillStore, type LargeCluster } from './large-cluster.ts';
+export { TestCluster, type TestNode, type TestPod } from './test-cluster.ts';
