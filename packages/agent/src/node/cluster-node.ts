@@ -5,7 +5,7 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { HeddleError } from '@heddle/errors';
-import { LeakWatch, listHandles, releaseIdleBlocks } from '@heddle/ipam/blocks';
+import { LeakWatch, listHandles, type Member, releaseIdleBlocks } from '@heddle/ipam/blocks';
 import { WaitingReleases } from '@heddle/ipam/cluster';
 import type { KernelSession } from '@heddle/netlink';
 import {
@@ -22,6 +22,7 @@ import type { Store } from '@heddle/store';
 import { watchNames } from '../watch-names.ts';
 import { type AddressService, serveAddresses } from './address-service.ts';
 import { handlesInUse } from './evidence.ts';
+import { type Clash, clashesLeft, restoreAddresses } from './live-addresses.ts';
 import { NodeAddresses, type Unready } from './node-addresses.ts';
 import type { NodeConfig } from './node-config.ts';
 import type { AsJson, NodeStatus } from './node-status.ts';
@@ -90,6 +91,8 @@ export class ClusterNode implements AsyncDisposable {
   #service: AddressService | undefined;
   #place: Place | undefined;
   #unready: Unready | undefined = { reason: 'the node has not joined its cluster yet' };
+  /** Addresses that pods of this node use, and others have. */
+  #clashes: readonly Clash[] = [];
   #leaksReleased = 0;
   #retryWaiting: Promise<void> | undefined;
   #work: Promise<unknown> = Promise.resolve();
@@ -103,7 +106,7 @@ export class ClusterNode implements AsyncDisposable {
       node: config.name,
       waiting: this.#waiting,
       onWaiting: () => this.#giveWaitingSoon(),
-      condition: () => ({ unready: this.#troubled(), warnings: this.#warnings() }),
+      condition: async () => ({ unready: await this.#troubled(), warnings: this.#warnings() }),
     });
     this.#joined.promise.catch(() => {});
   }
@@ -192,6 +195,7 @@ export class ClusterNode implements AsyncDisposable {
           ...(link !== undefined && { interface: link }),
           ...(families !== undefined && { families }),
         },
+        restore: (member) => this.#restore(member),
         onEvent: (event) => this.#hear(event),
       }),
     );
@@ -232,6 +236,16 @@ export class ClusterNode implements AsyncDisposable {
     } catch (error) {
       this.#tell('give up what nobody uses', error);
     }
+  }
+
+  /** Pods that live on while their node was taken for dead keep their addresses, before anybody can get these anew. */
+  async #restore(member: Member): Promise<void> {
+    const { taken, clashes } = await restoreAddresses(member, this.#options.session);
+    this.#clashes = clashes;
+    if (taken.length > 0) {
+      this.#tell(`took ${taken.join(', ')} again, for pods that are there though the node had been removed`);
+    }
+    for (const clash of clashes) this.#tell(`keep ${clash.addr} for ${clash.pod}`, `${clash.why}; ${REMEDY}`);
   }
 
   #hear(event: MembershipEvent): void {
@@ -283,11 +297,26 @@ export class ClusterNode implements AsyncDisposable {
     }
   }
 
-  #troubled(): Unready | undefined {
+  async #troubled(): Promise<Unready | undefined> {
     const state = this.#place?.membership.state;
     if (state?.kind === 'away') return { reason: `the store does not answer: ${state.reason}` };
     if (state?.kind === 'refused') return { reason: state.reason };
-    return this.#unready;
+    return this.#unready ?? (await this.#clashing());
+  }
+
+  async #clashing(): Promise<Unready | undefined> {
+    const before = this.#clashes;
+    const left = await clashesLeft(before, this.#options.session);
+    // Unless others have been found meanwhile.
+    if (this.#clashes === before) {
+      this.#clashes = left;
+      if (before.length > 0 && left.length === 0) {
+        this.#tell('no pod uses an address any more that another one has');
+      }
+    }
+    if (left.length === 0) return undefined;
+    const uses = left.map(({ pod, addr, why }) => `${pod} uses ${addr}, but ${why}`);
+    return { reason: uses.join('; '), hint: REMEDY };
   }
 
   #warnings(): readonly string[] {
@@ -306,6 +335,8 @@ export class ClusterNode implements AsyncDisposable {
     this.#options.onEvent?.({ kind: 'node', what, ...why });
   }
 }
+
+const REMEDY = 'delete the pod, so that it is made anew with another address';
 
 function unreadyBy(error: unknown): Unready {
   const reason = error instanceof Error ? error.message : String(error);

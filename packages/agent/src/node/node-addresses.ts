@@ -45,7 +45,10 @@ export interface NodeAddressesOptions {
   /** Told when something is to be given back later. */
   readonly onWaiting: () => void;
   /** What stands in the way, though the node has joined; and what is worth a word. */
-  readonly condition: () => { readonly unready?: Unready | undefined; readonly warnings: readonly string[] };
+  readonly condition: () => Promise<{
+    readonly unready?: Unready | undefined;
+    readonly warnings: readonly string[];
+  }>;
   /** How long one taking may take, in milliseconds; 15,000 by default. */
   readonly patience?: number;
 }
@@ -145,7 +148,7 @@ export class NodeAddresses implements ClusterAddresses {
 
   async status(room?: Pick<AddressRequest, 'families' | 'pools'>): Promise<Readiness> {
     const { node, condition } = this.#options;
-    const { unready, warnings } = condition();
+    const { unready, warnings } = await condition();
     const why = this.#blocks === undefined ? this.#unready : (unready ?? (await this.#poolsMissing(room)));
     return why === undefined
       ? { ready: true, node, warnings: [...warnings] }

@@ -136,7 +136,8 @@ function free(member: Member, { settings }: Cluster, pool: Pool, block: Stored<B
   return ordinal === undefined ? undefined : { pool, block, ordinal };
 }
 
-function isStrict({ settings }: Cluster): boolean {
+/** Whether nodes give addresses of their own blocks only. */
+export function isStrict({ settings }: Cluster): boolean {
   return settings.strictAffinity || settings.mode === 'cluster-pool';
 }
 

@@ -34,4 +34,5 @@ export {
   poolCodec,
 } from './records.ts';
 export { type Repair, repairStore } from './repair.ts';
+export { type Retaken, type RetakeRequest, retakeAddresses } from './retake.ts';
 export { type Labels, parseSelector, type Selector } from './selector.ts';

@@ -34,6 +34,7 @@ export async function joinCluster(options: JoinOptions): Promise<Membership> {
   };
   const membership = new NodeMembership(options, clock, record, underlay);
   await membership.enter();
+  await membership.restore();
   membership.start();
   return membership;
 }
@@ -58,7 +59,11 @@ class NodeMembership implements Membership {
   #lease: Lease | undefined;
   /** What is in the store, and the commit that wrote it. */
   #written = '';
+  #entered: Revision = 0;
+  /** The commit by which addresses can be taken: that one, as soon as what was lost has been restored. */
   #revision: Revision = 0;
+  /** Whether it is to be restored, and whether the node had been removed. */
+  #lost: { readonly removed: boolean } | undefined = { removed: false };
   #isWoken = false;
   #stopWaiting: () => void = () => {};
   #work: Promise<unknown> = Promise.resolve();
@@ -80,8 +85,8 @@ class NodeMembership implements Membership {
     };
   }
 
-  /** Puts the node's entry where it is not, or not as it should be. @returns whether it had been removed */
-  async enter(): Promise<boolean> {
+  /** Puts the node's entry where it is not, or not as it should be. */
+  async enter(): Promise<void> {
     const { store, leaseSeconds = LEASE } = this.#options;
     for (let attempt = 1; ; attempt++) {
       const entry = await store.get(NODE_KEYS.node(this.name));
@@ -95,7 +100,7 @@ class NodeMembership implements Membership {
       const value = nodeCodec.encode(this.record);
       const joined = before?.joined ?? this.#clock.now();
       try {
-        this.#revision = await store.commit({
+        this.#entered = await store.commit({
           conditions: [at(NODE_KEYS.node(name), entry), at(NODE_KEYS.member(name), membership)],
           changes: [
             { put: NODE_KEYS.node(name), value, lease: lease.id },
@@ -104,13 +109,24 @@ class NodeMembership implements Membership {
         });
         this.#lease = lease;
         this.#written = value;
-        return before === undefined;
+        if (before === undefined) this.#lost = { removed: true };
+        if (this.#lost === undefined) this.#revision = this.#entered;
+        return;
       } catch (error) {
         if (StoreError.is(error, 'STORE_LEASE_GONE')) this.#lease = undefined;
         else if (!StoreError.is(error, 'STORE_CONFLICT')) throw error;
         if (attempt === ATTEMPTS) throw error;
       }
     }
+  }
+
+  /** Nobody but who restores may take anything before it is done. */
+  async restore(): Promise<void> {
+    const revision = this.#entered;
+    const presence = { key: NODE_KEYS.node(this.name), revision };
+    await this.#options.restore?.({ ...this.member, presence });
+    this.#revision = revision;
+    this.#lost = undefined;
   }
 
   start(): void {
@@ -189,9 +205,13 @@ class NodeMembership implements Membership {
     const { signal } = this.#ending;
     try {
       const isHere = await this.#isHere(signal);
-      if (isHere && this.state.kind !== 'joined') onEvent({ kind: 'back' });
-      if (isHere && nodeCodec.encode(this.record) !== this.#written) await this.enter();
-      if (!isHere) onEvent({ kind: 'rejoined', removed: await this.enter() });
+      if (!isHere) this.#lost ??= { removed: false };
+      if (!isHere || nodeCodec.encode(this.record) !== this.#written) await this.enter();
+      if (this.#lost !== undefined) {
+        const { removed } = this.#lost;
+        await this.restore();
+        onEvent({ kind: 'rejoined', removed });
+      } else if (this.state.kind !== 'joined') onEvent({ kind: 'back' });
       this.state = { kind: 'joined' };
     } catch (error) {
       if (signal.aborted) return;
@@ -216,7 +236,7 @@ class NodeMembership implements Membership {
       return false;
     }
     const entry = await store.get(NODE_KEYS.node(this.name), { signal });
-    return entry?.revision === this.#revision;
+    return entry?.revision === this.#entered;
   }
 
   /** Waits, unless there is something to do. */

@@ -113,6 +113,39 @@ test('a node whose lease ran out while the store was away is in again, and keeps
   await allocateAddresses(membership.member, { handle: 'b', families: [4] });
 });
 
+test('a node that was removed restores what it lost before its own member can take anything', async () => {
+  const { store, join, away, database } = await cluster();
+  const attempts: string[] = [];
+  const restore: JoinOptions['restore'] = async (member) => {
+    const take = (by: typeof member, handle: string) =>
+      allocateAddresses(by, { handle, families: [4] }).then(
+        ([one]) => `${one?.address}`,
+        (error: unknown) => (error instanceof IpamError ? error.code : String(error)),
+      );
+    const own: typeof member | undefined = joined?.membership.member;
+    if (own === undefined) return;
+    attempts.push(await take(own, 'new'));
+    if (attempts.length === 1) throw new StoreError('STORE_UNAVAILABLE', 'away again');
+    attempts.push(await take(member, 'old'));
+  };
+  let joined: Awaited<ReturnType<typeof join>> | undefined;
+  await using one = await join('n1', { restore });
+  joined = one;
+  const { membership, events } = one;
+  const [had] = await allocateAddresses(membership.member, { handle: 'old', families: [4] });
+  away(true);
+  await until('its lease has run out', () => database.get(NODE_KEYS.node('n1')) === undefined);
+  const others = openMemory(database);
+  await removeGoneNode({ ...membership.member, store: others, node: 'n2' }, 'n1');
+  away(false);
+  await until('it is in again', () => events.some(({ kind }) => kind === 'rejoined'));
+  assert.deepEqual(attempts, ['IPAM_NODE_LOST', 'IPAM_NODE_LOST', `${had?.address}`]);
+  assert.deepEqual(events.at(-1), { kind: 'rejoined', removed: true });
+  assert.equal(membership.state.kind, 'joined');
+  await allocateAddresses(membership.member, { handle: 'new', families: [4] });
+  assert.deepEqual((await inspectStore(store)).problems, []);
+});
+
 test('what a node has to tell while the store is away, is told when it is back', async () => {
   const { database, join, away } = await cluster();
   await using one = await join('n1', { leaseSeconds: 60 });

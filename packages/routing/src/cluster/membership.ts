@@ -23,6 +23,12 @@ export interface JoinOptions {
   /** How long a node must be gone before its addresses are taken from it; 600 by default. */
   readonly graceSeconds?: number;
   readonly clock?: Clock;
+  /**
+   * Puts into the store what a node that was removed has lost, each time that the node's entry was not there. Nothing can
+   * be taken by {@link Membership.member} until it is done, only by the one that is handed in; where it fails the node
+   * has not joined, and it is tried again.
+   */
+  readonly restore?: (member: Member) => Promise<void>;
   readonly onEvent?: (event: MembershipEvent) => void;
 }
 
@@ -33,8 +39,8 @@ export type MembershipEvent =
   /** The store answers again, and the node's entry has been there all the time. */
   | { readonly kind: 'back' }
   /**
-   * The node's entry was gone, and is there again. When the node was `removed` in between, others may have its pods'
-   * addresses by now: take them anew.
+   * The node's entry was gone, and is there again. When the node was `removed` in between, it had no addresses; those that
+   * {@link JoinOptions.restore} took it has again.
    */
   | { readonly kind: 'rejoined'; readonly removed: boolean }
   /** Another machine has the name; it is tried again from time to time. */
