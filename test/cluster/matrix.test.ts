@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type LabSpec, type RunningLab, specOf } from '@heddle/lab';
+import { missing } from '../support/programs.ts';
 import { until } from '../support/until.ts';
 import { heddleProgram, startLab, untilComplete } from './cluster-lab.ts';
 
@@ -73,6 +74,26 @@ test('a node that is cut off is missed and comes back', async () => {
     assert.equal(Object.keys(failures).length, isAcross ? 3 : 0, `${from} ${to}`);
   }
   await lab.ask('heal', { node: 'node3' });
+  await untilComplete(lab);
+});
+
+test('a node whose firewall forwards nothing lets its pods out, and others in where the operator says so', {
+  skip: missing('iptables'),
+}, async () => {
+  await using lab = await startLab(specOf({ nodes: 2, network: { encapsulation: 'always' } }));
+  await untilComplete(lab);
+  const onSecond = async (command: string) => {
+    const { status, stderr } = await lab.ask('run', { on: 'node2', command: command.split(' ') });
+    assert.equal(status, 0, stderr);
+  };
+  for (const program of ['iptables', 'ip6tables']) await onSecond(`${program} -P FORWARD DROP`);
+  const { reaches } = await lab.ask('matrix', { timeout: 4000 });
+  for (const { from, to, failures } of reaches) {
+    const isInto = to === 'pod2-1' && ['node1', 'pod1-1'].includes(from);
+    assert.equal(Object.keys(failures).length, isInto ? 3 : 0, `${from} ${to}`);
+  }
+  await onSecond('iptables -A CNI-ADMIN -d 10.244.0.0/16 -j ACCEPT');
+  await onSecond('ip6tables -A CNI-ADMIN -d fd00:10:244::/48 -j ACCEPT');
   await untilComplete(lab);
 });
 

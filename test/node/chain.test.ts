@@ -81,24 +81,34 @@ test(
   },
 );
 
-test('where nothing else is forwarded, what pods begin is', withPrograms, async () => {
-  await using node = await started();
-  const [web, other] = [node.pod('web', everything), node.pod('other')];
-  for (const program of ['iptables', 'ip6tables']) node.host.run(`${program} -P FORWARD DROP`);
-  const { address } = await node.add(web);
-  await node.add(other);
-  await node.serve(web.netns, 'web', 80);
-  await node.serve(node.outside, 'outside', 80);
-  const outward = FAMILIES.flatMap((family) =>
-    PROTOCOLS.map((protocol): Question => [OUTSIDE[family], protocol, 80]),
-  );
-  for (const answer of node.ask(web.netns, outward)) assert.match(answer, /^outside /);
-  for (const from of [node.host, other.netns]) {
-    for (const answer of node.ask(from, published)) assert.match(answer, /^web /);
-  }
-  const inward = FAMILIES.map((family): Question => [address[family], 'tcp', 80]);
-  assert.deepEqual(node.ask(node.outside, [...inward, ...published], 1), ['', '', '', '', '', '']);
-});
+test(
+  'where the node forwards nothing else, it forwards what pods begin, and what the operator lets in',
+  withPrograms,
+  async () => {
+    await using node = await started();
+    const [web, other] = [node.pod('web', everything), node.pod('other')];
+    for (const program of ['iptables', 'ip6tables']) node.host.run(`${program} -P FORWARD DROP`);
+    // Of IPv6 the plugin makes the operator's chain itself.
+    node.host.run('iptables -N CNI-ADMIN');
+    const { address } = await node.add(web);
+    await node.add(other);
+    await node.serve(web.netns, 'web', 80);
+    await node.serve(node.outside, 'outside', 80);
+    const outward = FAMILIES.flatMap((family) =>
+      PROTOCOLS.map((protocol): Question => [OUTSIDE[family], protocol, 80]),
+    );
+    for (const answer of node.ask(web.netns, outward)) assert.match(answer, /^outside /);
+    for (const from of [node.host, other.netns]) {
+      for (const answer of node.ask(from, published)) assert.match(answer, /^web /);
+    }
+    const inward = [...FAMILIES.map((family): Question => [address[family], 'tcp', 80]), ...published];
+    assert.deepEqual(node.ask(node.outside, inward, 1), ['', '', '', '', '', '']);
+    // The operator's chain lets in more.
+    node.host.run('iptables -A CNI-ADMIN -d 10.244.0.0/16 -j ACCEPT');
+    node.host.run('ip6tables -A CNI-ADMIN -d fd00:10:244::/112 -j ACCEPT');
+    for (const answer of node.ask(node.outside, inward)) assert.match(answer, /^web /);
+  },
+);
 
 test('CHECK passes, and finds what any plugin of the chain has lost', withPrograms, async () => {
   await using node = await started();
