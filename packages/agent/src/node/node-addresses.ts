@@ -67,6 +67,7 @@ export class NodeAddresses implements ClusterAddresses {
 
   /** Serves from now on; first gives back what waits. */
   async open(joined: Joined): Promise<void> {
+    this.#options.waiting.tidy();
     const blocks = new NodeBlocks(joined.member);
     await this.#giveWaiting(blocks);
     this.#joined = joined;

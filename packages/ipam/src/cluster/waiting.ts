@@ -2,7 +2,7 @@
  * Addresses that are to be given back, and could not be yet: a file for each attachment. Whoever takes a pod down must
  * not be kept from it because the node's agent, or the cluster's store, is away.
  */
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { makeDirectory, sha512 } from '@heddle/sys';
 import * as v from 'valibot';
@@ -22,9 +22,10 @@ export class WaitingReleases {
   /** Notes an attachment. @throws {ClusterError} CLUSTER_WAITING */
   add({ network, containerID, ifName }: Attachment): void {
     const path = this.#path({ network, containerID, ifName });
-    const unfinished = `${path}.new`;
+    const unfinished = `${path}${UNFINISHED}`;
     try {
       makeDirectory(this.directory, 0o700);
+      this.#removeUnfinished();
       const text = JSON.stringify({ network, containerID, ifName });
       writeFileSync(unfinished, text, { mode: 0o600, flush: true });
       renameSync(unfinished, path);
@@ -40,7 +41,7 @@ export class WaitingReleases {
       const path = this.#path(attachment);
       rmSync(path, { force: true });
       // What a process that was killed was about to note.
-      rmSync(`${path}.new`, { force: true });
+      rmSync(`${path}${UNFINISHED}`, { force: true });
     } catch (cause) {
       throw failure('forget what waits', cause);
     }
@@ -51,17 +52,44 @@ export class WaitingReleases {
     return this.#names().includes(nameOf(attachment));
   }
 
+  /** What processes that were killed while they noted it have left; what is younger, somebody may be writing. */
+  tidy(): void {
+    try {
+      this.#removeUnfinished();
+    } catch (cause) {
+      throw failure('tidy up what waits', cause);
+    }
+  }
+
   /** All of them. A file that says something else is none of ours, and is passed over. */
   list(): readonly Attachment[] {
     return this.#names().flatMap((name) => this.#read(name) ?? []);
   }
 
+  #removeUnfinished(): void {
+    for (const name of this.#entries()) {
+      if (!name.endsWith(`${ENDING}${UNFINISHED}`)) continue;
+      const path = join(this.directory, name);
+      const status = statSync(path, { throwIfNoEntry: false });
+      if (status === undefined || Date.now() - status.mtimeMs < LEFT_AFTER) continue;
+      rmSync(path, { force: true });
+    }
+  }
+
   #names(): readonly string[] {
     try {
-      return readdirSync(this.directory).filter((name) => name.endsWith(ENDING));
+      return this.#entries().filter((name) => name.endsWith(ENDING));
+    } catch (cause) {
+      throw failure('list what waits', cause);
+    }
+  }
+
+  #entries(): readonly string[] {
+    try {
+      return readdirSync(this.directory);
     } catch (cause) {
       if (isMissing(cause)) return [];
-      throw failure('list what waits', cause);
+      throw cause;
     }
   }
 
@@ -88,6 +116,9 @@ export class WaitingReleases {
 }
 
 const ENDING = '.give';
+const UNFINISHED = '.new';
+/** Nobody notes one thing for so long; milliseconds. */
+const LEFT_AFTER = 3_600_000;
 
 /** Names of containers may be longer than those of files. */
 function nameOf(attachment: Attachment): string {
