@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -46,6 +46,26 @@ test('what is written is read again', () => {
     result: RESULT,
   };
   assert.deepEqual(decodeEntry(encodeEntry(entry), 'read'), entry);
+});
+
+test('what a process that was killed while it wrote has left goes with the next entry, and nothing else does', () => {
+  const dir = freshDir();
+  const hourAgo = Date.now() / 1000 - 3601;
+  for (const name of ['.result-aB3dE9', '.result-young1', '.result-not-ours', 'other']) {
+    mkdirSync(join(dir, name), { recursive: true });
+    writeFileSync(join(dir, name, 'new'), '{"kind":"cniCa');
+    if (name !== '.result-young1') utimesSync(join(dir, name), hourAgo, hourAgo);
+  }
+  writeFileSync(join(dir, '.result-aFile1'), '');
+  utimesSync(join(dir, '.result-aFile1'), hourAgo, hourAgo);
+  new ResultCache(dir).write({ ...ID, config });
+  assert.deepEqual(readdirSync(dir).sort(), [
+    '.result-aFile1',
+    '.result-not-ours',
+    '.result-young1',
+    'other',
+    'results',
+  ]);
 });
 
 test('files are private, and nothing is left beside them', () => {

@@ -76,8 +76,9 @@ export class ResultCache {
     const path = this.path(entry);
     try {
       makeDirectory(this.#results, 0o700);
+      removeLeftScratch(this.#directory);
       // Not among the results: a program that lists those would take it for an attachment.
-      const scratch = mkdtempSync(join(this.#directory, '.result-'));
+      const scratch = mkdtempSync(join(this.#directory, SCRATCH));
       try {
         const temporary = join(scratch, 'new');
         writeFileSync(temporary, encodeEntry(entry), { mode: 0o600, flush: true });
@@ -163,6 +164,21 @@ export class ResultCache {
     } catch {
       return [];
     }
+  }
+}
+
+const SCRATCH = '.result-';
+/** Nobody writes one entry for so long; milliseconds. */
+const LEFT_AFTER = 3_600_000;
+
+/** What processes that were killed while they wrote have left; what is younger, somebody may be writing. */
+function removeLeftScratch(directory: string): void {
+  for (const entry of readdirSync(directory, { withFileTypes: true })) {
+    if (!entry.isDirectory() || !/^\.result-[A-Za-z0-9]{6}$/.test(entry.name)) continue;
+    const path = join(directory, entry.name);
+    const status = statSync(path, { throwIfNoEntry: false });
+    if (status === undefined || Date.now() - status.mtimeMs < LEFT_AFTER) continue;
+    rmSync(path, { recursive: true, force: true });
   }
 }
 
