@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startWatchdog } from '@heddle/agent';
+import { NODE_CONFIG, startWatchdog } from '@heddle/agent';
 import { AF, bind, MSG, recv, SOCK, socket } from '@heddle/sys';
 import { unixAddress } from '../../packages/agent/src/unix-address.ts';
 import { buildCommand } from '../../scripts/build-command.ts';
@@ -122,10 +122,37 @@ test('systemd finds nothing wrong with the units', {
   skip: analyze.status === 0 ? false : 'not installed: systemd-analyze',
 }, async () => {
   await using lab = new ShimLab();
-  const unit = readFileSync('deploy/systemd/heddle-agent.service', 'utf8');
-  const service = join(lab.directory, 'heddle-agent.service');
-  writeFileSync(service, unit.replace(/^ExecStart=\S+/m, 'ExecStart=/bin/true'));
-  copyFileSync('deploy/systemd/heddle-agent.socket', join(lab.directory, 'heddle-agent.socket'));
-  const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', service], { encoding: 'utf8' });
-  assert.deepEqual({ status, said: stdout + stderr }, { status: 0, said: '' });
+  const copy = (name: string) => {
+    const unit = readFileSync(join('deploy/systemd', name), 'utf8');
+    const path = join(lab.directory, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, unit.replace(/^ExecStart=\/\S+/m, 'ExecStart=/bin/true'));
+    return path;
+  };
+  const service = copy('heddle-agent.service');
+  copy('heddle-agent.socket');
+  const verify = () => {
+    const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', service], {
+      encoding: 'utf8',
+    });
+    return { status, said: stdout + stderr };
+  };
+  assert.deepEqual(verify(), { status: 0, said: '' });
+  // What makes the agent a node is read along with the service, and replaces its command.
+  const dropIn = copy('heddle-agent.service.d/node.conf');
+  assert.deepEqual(verify(), { status: 0, said: '' });
+  writeFileSync(dropIn, readFileSync(dropIn, 'utf8').replace('/bin/true', '/bin/missing'));
+  assert.match(verify().said, /\/bin\/missing is not executable/);
+});
+
+test('the drop-in for nodes starts the agent as the service does, with the configuration that heddle up writes', () => {
+  const commandsIn = (name: string) =>
+    [...readFileSync(join('deploy/systemd', name), 'utf8').matchAll(/^ExecStart=(.*)$/gm)].map(
+      ([, text]) => text,
+    );
+  const [command = ''] = commandsIn('heddle-agent.service');
+  assert.deepEqual(commandsIn('heddle-agent.service.d/node.conf'), [
+    '',
+    command.replace(' agent ', ` agent --node ${NODE_CONFIG} `),
+  ]);
 });

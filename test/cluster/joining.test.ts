@@ -97,6 +97,14 @@ test('a machine joins, joins again, and leaves; another one cannot have its name
   const ended = async () => (await on('node1', 'test', '-e', `/proc/${agent}`)).status !== 0;
   await until('the former agent to end', async () => ((await ended()) ? true : undefined), 60);
 
+  const prepared = await heddle('node1', 'up', '--no-start');
+  assert.equal(
+    prepared.stdout,
+    `node first is in the cluster at ${SHARED}\n` +
+      'no agent was started, and pods wait for one: heddle agent --node /etc/heddle/node.json\n' +
+      'under systemd, with deploy/systemd installed: systemctl enable --now heddle-agent.service\n',
+  );
+
   const left = await heddle('node1', 'down');
   assert.equal(left.status, 0, left.stderr);
   await assertUnchanged('node1');

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { machineId } from '@heddle/agent';
+import { machineId, NODE_CONFIG } from '@heddle/agent';
 import { findUnderlay, listNodes } from '@heddle/routing';
 import type { Store } from '@heddle/store';
 import { type Cli, defineCommand } from '../command.ts';
@@ -77,7 +77,7 @@ export const upCommand = defineCommand<UpFlags, []>({
       cli,
       flags,
       () => ({ node: config.name, store: config.store, config: file, poolsMade, agent: agent?.pid ?? null }),
-      () => summary(config, poolsMade, agent?.pid),
+      () => summary(config, { poolsMade, agent: agent?.pid, file }),
     );
     return EXIT.OK;
   },
@@ -85,17 +85,26 @@ export const upCommand = defineCommand<UpFlags, []>({
 
 function summary(
   { name, store }: { readonly name: string; readonly store: string },
-  poolsMade: readonly string[],
-  agent: number | undefined,
+  done: {
+    readonly poolsMade: readonly string[];
+    readonly agent: number | undefined;
+    readonly file: string;
+  },
 ): string {
+  const { poolsMade, agent, file } = done;
   return [
     `node ${name} is in the cluster at ${store}`,
     ...(poolsMade.length === 0
       ? []
       : [`made ${poolsMade.length === 1 ? 'pool' : 'pools'} ${poolsMade.join(', ')}`]),
-    agent === undefined
-      ? 'no agent was started: `heddle agent` with --node is one'
-      : `the agent is process ${agent}`,
+    ...(agent === undefined
+      ? [
+          `no agent was started, and pods wait for one: heddle agent --node ${file}`,
+          ...(file === NODE_CONFIG
+            ? ['under systemd, with deploy/systemd installed: systemctl enable --now heddle-agent.service']
+            : []),
+        ]
+      : [`the agent is process ${agent}`]),
     '',
   ].join('\n');
 }
