@@ -13,7 +13,7 @@ import { FULL_CHAIN } from './full-chain.ts';
 
 const CALLERS = 16;
 /** ADDs with their DELs: 1,000 where there is time for them. */
-const PAIRS = process.env['HEDDLE_TEST_LONG'] === undefined ? 48 : 1000;
+const PAIRS = process.env['HEDDLE_TEST_LONG'] === undefined ? 96 : 1000;
 /** Milliseconds; the client's own deadline, which a call may come up to twice: its DEL is done anew. */
 const DEADLINE = 60_000;
 
@@ -65,14 +65,18 @@ class Storm implements Disposable {
     return leftovers(this.node, [join(this.node.directory, 'ipam'), join(this.node.directory, 'cache')]);
   }
 
-  /** All callers at once, each with one pod after the other, while something else goes on. */
-  async blow(meanwhile: (isOver: () => boolean) => Promise<void>): Promise<void> {
+  /**
+   * All callers at once, each with one pod after the other, while something else goes on; longer than the pairs take, if
+   * that has not happened often enough by then: slowly, so that agents get time to start.
+   */
+  async blow(meanwhile: (isOver: () => boolean) => Promise<void>, isEnough = () => true): Promise<void> {
     let begun = 0;
     let isOver = false;
     const other = meanwhile(() => isOver);
     await Promise.all(
       Array.from({ length: CALLERS }, async (_, caller) => {
-        while (begun < PAIRS) {
+        while (begun < PAIRS || !isEnough()) {
+          if (begun >= PAIRS) await sleep(100);
           const pod = this.#pod(`pod${begun++}`, caller);
           await this.#call(() => this.#runtime.add(this.#network, pod.attachment));
           await this.#call(() => this.#runtime.del(this.#network, pod.attachment));
@@ -118,17 +122,18 @@ test(`an agent that is killed at random during ${PAIRS} ADDs and DELs leaves err
   using storm = new Storm();
   const before = await storm.settle();
   let kills = 0;
-  await storm.blow(async (isOver) => {
+  const kill = async (isOver: () => boolean) => {
     for (; !isOver(); kills++) {
       // Long enough for some calls to succeed, short enough to hit others at every point.
-      await sleep(50 + Math.random() * 500);
+      await sleep(20 + Math.random() * 200);
       storm.agents.at(-1)?.[Symbol.dispose]();
       // What was killed has left its socket, at which nobody answers.
-      await sleep(Math.random() * 100);
+      await sleep(Math.random() * 50);
       rmSync(storm.socket, { force: true });
       storm.start();
     }
-  });
+  };
+  await storm.blow(kill, () => kills > 3);
   await storm.clean();
   assertUnchanged(before, storm.state());
   assert.ok(kills > 3, `${kills} kills`);
@@ -142,13 +147,14 @@ test(`an agent that is replaced again and again during ${PAIRS} ADDs and DELs fa
   // A call that no agent took would be an error.
   rmSync(join(storm.bin, 'heddle-cni'));
   const before = await storm.settle();
-  await storm.blow(async (isOver) => {
+  const replace = async (isOver: () => boolean) => {
     while (!isOver()) {
-      await sleep(Math.random() * 300);
+      await sleep(Math.random() * 100);
       const { pid } = storm.start();
       while ((await storm.serving()) !== pid) await sleep(10);
     }
-  });
+  };
+  await storm.blow(replace, () => storm.agents.length > 4);
   assert.deepEqual(storm.failures.map(String), []);
   await storm.clean();
   assertUnchanged(before, storm.state());

@@ -45,6 +45,9 @@ bool tracee_text(pid_t thread, uint64_t address, char *into, size_t room);
 void tracee_target(pid_t thread, int fd, char *into, size_t room);
 /* Its thread group, which is the process; 0 when it is gone. */
 pid_t tracee_process(pid_t thread);
+
+/* Whether this process follows the thread, which has not ended. */
+bool tracee_is_ours(pid_t thread);
 /* Reads /proc/THREAD/WHAT as the descriptor `fd` of it: an open copy of it here. Negative when that cannot be had. */
 int tracee_copy(pid_t process, int fd);
 

@@ -185,6 +185,10 @@ static void at_call(struct tracee *tracee) {
   go_on(tracee, 0);
 }
 
+static bool is_start(int event) {
+  return event == PTRACE_EVENT_FORK || event == PTRACE_EVENT_VFORK || event == PTRACE_EVENT_CLONE;
+}
+
 static void at_stop(pid_t thread, int status) {
   struct tracee *tracee = find_or_add(thread);
   int signal = WSTOPSIG(status), event = status >> 16;
@@ -197,9 +201,11 @@ static void at_stop(pid_t thread, int status) {
     /* It is stopped as by job control, and stays so. */
     ask(PTRACE_LISTEN, tracee, 0);
   } else {
-    unsigned long former = 0;
-    if (event == PTRACE_EVENT_EXEC && ptrace(PTRACE_GETEVENTMSG, thread, 0, &former) == 0 && (pid_t)former != thread)
-      forget((pid_t)former);
+    unsigned long other = 0;
+    bool is_told = ptrace(PTRACE_GETEVENTMSG, thread, 0, &other) == 0;
+    if (event == PTRACE_EVENT_EXEC && is_told && (pid_t)other != thread) forget((pid_t)other);
+    /* What was started counts from now on: who started it may have ended before it first stops, or it has ended itself. */
+    if (is_start(event) && is_told && tracee_is_ours((pid_t)other)) find_or_add((pid_t)other);
     /* The table may have moved what was found. */
     go_on(find_or_add(thread), 0);
   }

@@ -46,20 +46,25 @@ void tracee_target(pid_t thread, int fd, char *into, size_t room) {
   into[size < 0 ? 0 : size] = '\0';
 }
 
-pid_t tracee_process(pid_t thread) {
+/* A number of /proc/THREAD/status; 0 for a thread that is not there. */
+static pid_t status_of(pid_t thread, const char *field) {
   char path[64], line[256];
   snprintf(path, sizeof path, "/proc/%d/status", (int)thread);
   FILE *status = fopen(path, "re");
   if (status == NULL) return 0;
-  pid_t process = 0;
+  pid_t number = 0;
   while (fgets(line, sizeof line, status) != NULL) {
-    if (strncmp(line, "Tgid:", 5) != 0) continue;
-    process = (pid_t)strtol(line + 5, NULL, 10);
+    if (strncmp(line, field, strlen(field)) != 0) continue;
+    number = (pid_t)strtol(line + strlen(field), NULL, 10);
     break;
   }
   fclose(status);
-  return process;
+  return number;
 }
+
+pid_t tracee_process(pid_t thread) { return status_of(thread, "Tgid:"); }
+
+bool tracee_is_ours(pid_t thread) { return status_of(thread, "TracerPid:") == getpid(); }
 
 int tracee_copy(pid_t process, int fd) {
   int handle = (int)syscall(SYS_pidfd_open, process, 0);
