@@ -1,7 +1,7 @@
 /** Interfaces leave VRFs, and CHECK sees what has changed. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { KernelSession, LinkRef } from '@heddle/netlink';
+import type { KernelSession } from '@heddle/netlink';
 import { VrfScene } from './testing.ts';
 
 describe('vrf: DEL', () => {
@@ -52,7 +52,7 @@ describe('vrf: DEL', () => {
       using scene = await VrfScene.create({ eth0: ['192.0.2.10/24'] });
       await scene.lab.add(scene.request('eth0'));
       const remove = () => scene.container.session.links.delete(doomed).catch(() => {});
-      for (const before of ['set', 'delete'] as const) {
+      for (const before of ['batch', 'delete'] as const) {
         await scene.lab.del({
           ...scene.request('eth0'),
           wrap: (session) => intrude(session, before, remove),
@@ -104,19 +104,24 @@ test('vrf: GC and STATUS', async () => {
 });
 
 /** A session in which somebody else acts just before a link is changed. */
-function intrude(session: KernelSession, method: 'set' | 'delete', act: () => Promise<void>): KernelSession {
-  const links = new Proxy(session.links, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== 'function') return value;
-      if (name !== method) return value.bind(target);
-      return async (...args: readonly [LinkRef, ...never[]]) => {
-        await act();
-        return value.apply(target, args);
-      };
-    },
-  });
-  return new Proxy(session, {
-    get: (target, name) => (name === 'links' ? links : Reflect.get(target, name, target)),
-  });
+function intrude(
+  session: KernelSession,
+  method: 'batch' | 'delete',
+  act: () => Promise<void>,
+): KernelSession {
+  const before = <T extends object>(whole: T, replaced: Readonly<Record<string, unknown>> = {}): T =>
+    new Proxy(whole, {
+      get: (target, name) => {
+        const value: unknown = Object.hasOwn(replaced, name)
+          ? replaced[String(name)]
+          : Reflect.get(target, name, target);
+        if (typeof value !== 'function') return value;
+        if (name !== method) return value.bind(target);
+        return async (...args: readonly unknown[]) => {
+          await act();
+          return value.apply(target, args);
+        };
+      },
+    });
+  return before(session, { links: before(session.links) });
 }
