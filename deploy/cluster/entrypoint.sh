@@ -20,7 +20,7 @@ inside=${release#"$host"}
 
 run() {
   nsenter --target 1 --mount --net --uts --ipc --cgroup -- \
-    env MALLOC_ARENA_MAX=1 "$inside/node" --max-semi-space-size=1 --memory-saver-mode "$inside/build/heddle/lib/heddle.js" "$@"
+    env MALLOC_ARENA_MAX=1 "$inside/node" --min-semi-space-size=2 --max-semi-space-size=2 --memory-saver-mode "$inside/build/heddle/lib/heddle.js" "$@"
 }
 
 case ${1:-agent} in
@@ -30,7 +30,7 @@ agent)
   trap - EXIT
   rm -rf "$draft"
   exec nsenter --target 1 --mount --net --uts --ipc --cgroup -- \
-    env MALLOC_ARENA_MAX=1 "$inside/node" --max-semi-space-size=1 --memory-saver-mode \
+    env MALLOC_ARENA_MAX=1 "$inside/node" --min-semi-space-size=2 --max-semi-space-size=2 --memory-saver-mode \
     "$inside/build/heddle/lib/heddle.js" agent --node /etc/heddle/node.json
   ;;
 *)
