@@ -44,3 +44,22 @@ export function jsonCodec<S extends v.GenericSchema>(
     },
   };
 }
+
+/**
+ * The schema of a value that stands in JSON as text.
+ *
+ * @param what the thing, for messages: `Expected an address, received "x"`
+ * @param parse gives `undefined` for what is none
+ * @example v.object({ addr: parsed('an address', Addr.tryParse) });
+ */
+export function parsed<T>(what: string, parse: (value: string) => T | undefined): v.GenericSchema<string, T> {
+  return v.pipe(
+    v.string(),
+    v.rawTransform(({ dataset, addIssue, NEVER }) => {
+      const value = parse(dataset.value);
+      if (value !== undefined) return value;
+      addIssue({ message: `Expected ${what}, received ${JSON.stringify(dataset.value)}` });
+      return NEVER;
+    }),
+  );
+}

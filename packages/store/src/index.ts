@@ -1,4 +1,4 @@
-export { jsonCodec, type ValueCodec } from './codec.ts';
+export { jsonCodec, parsed, type ValueCodec } from './codec.ts';
 export { type PutOptions, put, remove, type SwapOptions } from './compare-and-swap.ts';
 export { type Followed, type FollowOptions, follow } from './follow.ts';
 export { MAX_TRANSACTION, MAX_VALUES } from './request.ts';

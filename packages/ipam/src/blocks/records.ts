@@ -1,6 +1,6 @@
 /** What of address management stands in the store, and under which keys. */
 import { Addr, AddrRange, Prefix } from '@heddle/netaddr';
-import { jsonCodec } from '@heddle/store';
+import { jsonCodec, parsed } from '@heddle/store';
 import * as v from 'valibot';
 import type { Block } from './block.ts';
 import { type Pool, resolvePool } from './pool.ts';
@@ -94,19 +94,9 @@ export const DEFAULT_SETTINGS: IpamSettings = {
   coolDownSeconds: 30,
 };
 
-const text = <T>(what: string, parse: (value: string) => T | undefined) =>
-  v.pipe(
-    v.string(),
-    v.rawTransform(({ dataset, addIssue, NEVER }) => {
-      const parsed = parse(dataset.value);
-      if (parsed !== undefined) return parsed;
-      addIssue({ message: `Expected ${what}, received ${JSON.stringify(dataset.value)}` });
-      return NEVER;
-    }),
-  );
-const addr = text('an address', Addr.tryParse);
-const prefix = text('a prefix', Prefix.tryParse);
-const range = text('a range of addresses', (value) => {
+const addr = parsed('an address', Addr.tryParse);
+const prefix = parsed('a prefix', Prefix.tryParse);
+const range = parsed('a range of addresses', (value) => {
   const [first, last] = value.split('-').map(Addr.tryParse);
   if (first === undefined || last?.family !== first.family || Addr.compare(first, last) > 0) return undefined;
   return AddrRange.of(first, last);

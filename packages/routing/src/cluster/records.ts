@@ -1,7 +1,7 @@
 /** What of nodes stands in the store, and under which keys. */
 import type { Labels } from '@heddle/ipam/blocks';
 import { Addr, Mac, Prefix } from '@heddle/netaddr';
-import { jsonCodec, type ValueCodec } from '@heddle/store';
+import { jsonCodec, parsed, type ValueCodec } from '@heddle/store';
 import * as v from 'valibot';
 
 /** What a node tells the others. Written by it alone. */
@@ -45,16 +45,6 @@ export const NODE_KEYS = {
   member: (name: string) => `${ROOT}/members/${encodeURIComponent(name)}`,
 } as const;
 
-const text = <T>(what: string, parse: (value: string) => T | undefined) =>
-  v.pipe(
-    v.string(),
-    v.rawTransform(({ dataset, addIssue, NEVER }) => {
-      const parsed = parse(dataset.value);
-      if (parsed !== undefined) return parsed;
-      addIssue({ message: `Expected ${what}, received ${JSON.stringify(dataset.value)}` });
-      return NEVER;
-    }),
-  );
 const onePerFamily = <T extends { readonly family: 4 | 6 }>(items: readonly T[]): boolean =>
   new Set(items.map(({ family }) => family)).size === items.length;
 const list = <S extends v.GenericSchema<unknown, { readonly family: 4 | 6 }>>(item: S) =>
@@ -70,11 +60,11 @@ export const nodeCodec: ValueCodec<NodeRecord> = jsonCodec(
   v.object({
     name: v.string(),
     instance: v.string(),
-    underlay: list(text('a prefix', Prefix.tryParse)),
+    underlay: list(parsed('a prefix', Prefix.tryParse)),
     mtu: v.pipe(v.number(), v.safeInteger(), v.minValue(68)),
     tunnel: v.object({
-      mac: text('a MAC address', Mac.tryParse),
-      addresses: list(text('an address', Addr.tryParse)),
+      mac: parsed('a MAC address', Mac.tryParse),
+      addresses: list(parsed('an address', Addr.tryParse)),
     }),
     labels: v.record(v.string(), v.string()),
     version: v.string(),
