@@ -1,7 +1,8 @@
 /** What passes by on the links of a namespace, taken apart: Ethernet, IP, UDP and VXLAN. */
 import { type Addr, Mac } from '@heddle/netaddr';
 import { AF, bind, type NetnsHandle, recv, SOCK, socket } from '@heddle/sys';
-import { addr4, addr6, bytes, decode, encode, i32, pad, struct, u8, u16, u16be, u32be } from '@heddle/wire';
+import { addr4, addr6, bytes, decode, encode, pad, struct, u8, u16be, u32be } from '@heddle/wire';
+import { sockaddrLl } from '@heddle/wire/sockaddr';
 
 /** An Ethernet frame with an IP packet in it. */
 export interface Frame {
@@ -72,16 +73,6 @@ const ETH_P_ALL = 3;
 const ETH_P_IP = 0x0800;
 const ETH_P_IPV6 = 0x86dd;
 
-/** struct sockaddr_ll — linux/if_packet.h */
-const sockaddrLl = struct('sockaddr_ll', {
-  family: u16,
-  protocol: u16be,
-  index: i32,
-  hardwareType: u16,
-  packetType: u8,
-  addressLength: u8,
-  address: bytes(8),
-});
 const ethernet = struct('Ethernet header', { to: bytes(6), from: bytes(6), type: u16be });
 /** RFC 791 §3.1 */
 const ipv4 = struct('IPv4 header', {

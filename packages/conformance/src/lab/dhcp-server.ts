@@ -22,7 +22,8 @@ import {
   socket,
   watch,
 } from '@heddle/sys';
-import { addr4, decode, encode, pad, struct, u16, u16be, WireError } from '@heddle/wire';
+import { decode, encode, WireError } from '@heddle/wire';
+import { sockaddrIn } from '@heddle/wire/sockaddr';
 
 /** Where a server is. */
 export interface ServerPlace {
@@ -132,6 +133,3 @@ function messageIn(bytes: Uint8Array): DhcpMessage | undefined {
 function at(address: Addr, port: number): Uint8Array {
   return encode(sockaddrIn, { family: AF.INET, port, address });
 }
-
-/** struct sockaddr_in — linux/in.h */
-const sockaddrIn = struct('sockaddr_in', { family: u16, port: u16be, address: addr4, zero: pad(8) });

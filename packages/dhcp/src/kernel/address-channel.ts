@@ -17,7 +17,8 @@ import {
   socket,
   watch,
 } from '@heddle/sys';
-import { addr4, encode, pad, struct, u16, u16be } from '@heddle/wire';
+import { encode } from '@heddle/wire';
+import { sockaddrIn } from '@heddle/wire/sockaddr';
 import { Inbox } from '../client/inbox.ts';
 import type { Channel, Clock, Received } from '../client/ports.ts';
 import { CLIENT_PORT, dhcpMessage, SERVER_PORT } from '../message/message.ts';
@@ -84,6 +85,3 @@ function closing<T>(opened: Fd, next: () => T): T {
     throw error;
   }
 }
-
-/** struct sockaddr_in — linux/in.h */
-const sockaddrIn = struct('sockaddr_in', { family: u16, port: u16be, address: addr4, zero: pad(8) });

@@ -4,7 +4,8 @@
  */
 import { type Addr, Mac } from '@heddle/netaddr';
 import { AF, attachFilter, bind, type NetnsHandle, recvFrom, SOCK, send, socket, watch } from '@heddle/sys';
-import { bytes, decode, encode, i32, struct, u8, u16, u16be } from '@heddle/wire';
+import { bytes, decode, encode } from '@heddle/wire';
+import { sockaddrLl } from '@heddle/wire/sockaddr';
 import { Inbox } from '../client/inbox.ts';
 import type { Clock, Destination, LinkChannel, Received } from '../client/ports.ts';
 import { type ArpPacket, arpPacket, arpProbe, conflictIn } from '../message/arp.ts';
@@ -79,17 +80,6 @@ function packetOf(message: DhcpMessageInput, from: Addr, to: Destination['to']):
     payload: encode(dhcpMessage, message),
   });
 }
-
-/** struct sockaddr_ll — linux/if_packet.h */
-const sockaddrLl = struct('sockaddr_ll', {
-  family: u16,
-  protocol: u16be,
-  index: i32,
-  hardwareType: u16,
-  packetType: u8,
-  addressLength: u8,
-  address: bytes(8),
-});
 
 /** linux/if_ether.h */
 const ETH_P_ALL = 3;

@@ -20,7 +20,8 @@ import {
   socket,
 } from '@heddle/sys';
 import { addr6, bytes, decode, encode, struct, u8, u16be, u32be, WireError } from '@heddle/wire';
-import { sockaddrLl, socketAddress } from './socket-address.ts';
+import { sockaddrLl } from '@heddle/wire/sockaddr';
+import { socketAddress } from './socket-address.ts';
 
 /** The link to ask on. */
 export interface AskedLink {

@@ -1,19 +1,8 @@
 /** Where packets go and come from, as the kernel has it. */
 import type { Addr } from '@heddle/netaddr';
 import { AF } from '@heddle/sys';
-import { addr4, addr6, decode, encode, pad, struct, u16, u16be, u32, u32be } from '@heddle/wire';
-
-/** struct sockaddr_in — linux/in.h */
-const sockaddrIn = struct('sockaddr_in', { family: u16, port: u16be, address: addr4, zero: pad(8) });
-
-/** struct sockaddr_in6 — linux/in6.h */
-const sockaddrIn6 = struct('sockaddr_in6', {
-  family: u16,
-  port: u16be,
-  flow: u32be,
-  address: addr6,
-  scope: u32,
-});
+import { decode, encode } from '@heddle/wire';
+import { sockaddrIn, sockaddrIn6 } from '@heddle/wire/sockaddr';
 
 /** An address and a port. Both may be left to the kernel with the family's zero address and port 0. */
 export function socketAddress(address: Addr, port = 0): Uint8Array {

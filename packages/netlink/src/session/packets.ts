@@ -1,18 +1,8 @@
 /** Sending frames: AF_PACKET — packet(7), linux/if_packet.h */
 import { AF, type Fd, type NetnsHandle, SOCK, send, socket } from '@heddle/sys';
-import { bytes, encode, i32, struct, u8, u16, u16be } from '@heddle/wire';
+import { encode } from '@heddle/wire';
+import { sockaddrLl } from '@heddle/wire/sockaddr';
 import type { IndexOf, LinkRef } from '../core/change.ts';
-
-/** struct sockaddr_ll */
-const sockaddrLl = struct('sockaddr_ll', {
-  family: u16,
-  protocol: u16be,
-  index: i32,
-  hardwareType: u16,
-  packetType: u8,
-  addressLength: u8,
-  address: bytes(8),
-});
 
 /** Frames out of the links of a namespace. */
 export interface Packets extends Disposable {

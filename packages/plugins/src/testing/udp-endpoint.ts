@@ -13,7 +13,8 @@ import {
   setsockopt,
   socket,
 } from '@heddle/sys';
-import { addr4, addr6, decode, encode, pad, struct, u16, u16be, u32 } from '@heddle/wire';
+import { decode, encode } from '@heddle/wire';
+import { sockaddrIn, sockaddrIn6 } from '@heddle/wire/sockaddr';
 
 /** What arrived at a {@link UdpEndpoint}. */
 export interface Datagram {
@@ -82,17 +83,6 @@ export class UdpEndpoint implements Disposable {
 
 /** linux/in6.h */
 const IPV6_V6ONLY = 26;
-
-/** struct sockaddr_in — linux/in.h */
-const sockaddrIn = struct('sockaddr_in', { family: u16, port: u16be, address: addr4, zero: pad(8) });
-/** struct sockaddr_in6 — linux/in6.h */
-const sockaddrIn6 = struct('sockaddr_in6', {
-  family: u16,
-  port: u16be,
-  flow: u32,
-  address: addr6,
-  scope: u32,
-});
 
 function sockaddr(address: Addr, port: number): Uint8Array {
   return address.family === 4
