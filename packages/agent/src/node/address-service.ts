@@ -1,7 +1,5 @@
 /** The node's door for plugins in other processes: one question a connection, for root only. */
-import { chmodSync, renameSync, rmSync, statSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
-import { dirname } from 'node:path';
+import { createServer, type Socket } from 'node:net';
 import { HeddleError } from '@heddle/errors';
 import {
   type ClusterAddresses,
@@ -11,8 +9,8 @@ import {
   questionSchema,
   type ReadQuestion,
 } from '@heddle/ipam/cluster';
-import { makeDirectory } from '@heddle/sys';
 import * as v from 'valibot';
+import { listenAtPath } from '../listen-at-path.ts';
 import { NodeError } from './node-error.ts';
 
 /** What the service needs. */
@@ -42,38 +40,18 @@ export async function serveAddresses(options: AddressServiceOptions): Promise<Ad
   const place = ownPlace();
   const server = createServer({ allowHalfOpen: true }, (socket) => converse(socket, place, options));
   server.maxConnections = clients;
-  const inode = await listenAt(server, path);
+  const socket = await listenAtPath(server, path).catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new NodeError('NODE_SOCKET', `listen at ${path}: ${why}`, { cause });
+  });
   server.on('error', options.onFailure);
   return {
     path,
     async [Symbol.asyncDispose]() {
-      if (statSync(path, { throwIfNoEntry: false })?.ino === inode) rmSync(path, { force: true });
+      socket[Symbol.dispose]();
       await new Promise((closed) => server.close(closed));
     },
   };
-}
-
-/** Nobody but root finds the socket, not even before its mode is set; and whoever had the path loses it in one step. */
-async function listenAt(server: Server, path: string): Promise<number> {
-  const draft = `${path}.${process.pid}`;
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  try {
-    makeDirectory(dirname(path), 0o700);
-    rmSync(draft, { force: true });
-    server.once('error', reject);
-    server.listen({ path: draft }, resolve);
-    await promise;
-    server.off('error', reject);
-    chmodSync(draft, 0o600);
-    const { ino } = statSync(draft);
-    renameSync(draft, path);
-    return ino;
-  } catch (cause) {
-    server.close();
-    rmSync(draft, { force: true });
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new NodeError('NODE_SOCKET', `listen at ${path}: ${why}`, { cause });
-  }
 }
 
 type Place = ReadQuestion['from'];

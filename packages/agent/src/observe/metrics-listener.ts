@@ -1,11 +1,9 @@
 /** Serves the metrics over HTTP, for Prometheus: opt-in, read-only, on an address of its own. */
 
-import { chmodSync, renameSync, rmSync, statSync } from 'node:fs';
 import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo, ListenOptions } from 'node:net';
-import { dirname } from 'node:path';
-import { makeDirectory } from '@heddle/sys';
 import { AgentError } from '../agent-error.ts';
+import { listenAtPath } from '../listen-at-path.ts';
 
 /**
  * An address to listen at: `host:port`, `[v6]:port`, `:port` for every address, or the path of a Unix socket, with
@@ -52,35 +50,25 @@ export async function listenForMetrics(
   server.maxConnections = MOST_CONNECTIONS;
   server.keepAliveTimeout = PATIENCE;
   const { path } = where;
-  if (path === undefined) await listen(server, where);
-  else await listenAtPath(server, path);
+  const listening = path === undefined ? listen(server, where) : listenAtPath(server, path);
+  const socket = await listening.catch((cause: unknown) => {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new AgentError('AGENT_SOCKET', `listen for metrics: ${why}`, { cause });
+  });
   const address = server.address();
-  const inode = path === undefined ? undefined : statSync(path).ino;
   return {
     address: path ?? (address !== null && typeof address === 'object' ? hostAndPort(address) : ''),
     async [Symbol.asyncDispose]() {
-      if (path !== undefined && statSync(path, { throwIfNoEntry: false })?.ino === inode) rmSync(path);
+      socket?.[Symbol.dispose]();
       server.closeAllConnections();
       await new Promise((closed) => server.close(closed));
     },
   };
 }
 
-/** In one step, in the place of an old agent's socket: that takes away what it has bound itself, and no other. */
-async function listenAtPath(server: Server, path: string): Promise<void> {
-  const draft = `${path}.${process.pid}`;
-  makeDirectory(dirname(path));
-  rmSync(draft, { force: true });
-  await listen(server, { path: draft });
-  chmodSync(draft, 0o600);
-  renameSync(draft, path);
-}
-
 async function listen(server: Server, where: ListenOptions): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  server.once('error', (error) =>
-    reject(new AgentError('AGENT_SOCKET', `listen for metrics: ${error.message}`, { cause: error })),
-  );
+  server.once('error', reject);
   server.listen(where, resolve);
   await promise;
 }
