@@ -7,6 +7,8 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { test } from 'node:test';
 import { buildCommand } from '../../scripts/build-command.ts';
+import { buildShim } from '../../scripts/build-shim.ts';
+import { buildStandalone } from '../../scripts/build-standalone.ts';
 import { missing } from '../support/programs.ts';
 
 const MANIFEST = 'deploy/cluster/daemonset.yaml';
@@ -70,6 +72,8 @@ test('the manifest has what it means to have, in the types of Kubernetes', { ski
 
 test('the image copies files that a build has made', () => {
   buildCommand();
+  buildStandalone();
+  buildShim();
   const copied = [...readFileSync('deploy/cluster/Dockerfile', 'utf8').matchAll(/^COPY (.+) \S+$/gm)].flatMap(
     ([, sources = '']) => sources.split(' '),
   );

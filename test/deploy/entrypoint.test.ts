@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { delimiter, dirname, resolve } from 'node:path';
 import { test } from 'node:test';
 import { buildCommand } from '../../scripts/build-command.ts';
 import { buildShim } from '../../scripts/build-shim.ts';
@@ -38,7 +38,8 @@ test('it makes a node of the machine and runs its agent there', {
     {
       stdio: ['ignore', 'ignore', 'pipe'],
       env: {
-        PATH: process.env['PATH'],
+        // The image has the Node that these tests run on, not another of this machine.
+        PATH: [dirname(process.execPath), process.env['PATH']].join(delimiter),
         HEDDLE_HOST_ROOT: '/run/host',
         HEDDLE_NODE_NAME: 'node-7.example.org',
         HEDDLE_STORE: 'sqlite:///var/lib/heddle/store.db',
