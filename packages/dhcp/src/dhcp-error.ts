@@ -1,4 +1,4 @@
-import { HeddleError, type HeddleErrorOptions } from '@heddle/errors';
+import { CodedError } from '@heddle/errors';
 
 /** Why there is no lease. */
 export type DhcpErrorCode =
@@ -29,16 +29,4 @@ export type DhcpErrorCode =
  * @example
  * if (DhcpError.is(error, 'DHCP_INTERFACE_GONE')) forget(lease);
  */
-export class DhcpError extends HeddleError {
-  override readonly code: DhcpErrorCode;
-
-  constructor(code: DhcpErrorCode, message: string, options: HeddleErrorOptions = {}) {
-    super(message, options);
-    this.code = code;
-  }
-
-  /** Whether something caught is such a failure, with one of these codes. */
-  static is(error: unknown, ...codes: readonly DhcpErrorCode[]): error is DhcpError {
-    return error instanceof DhcpError && codes.includes(error.code);
-  }
-}
+export class DhcpError extends CodedError<DhcpErrorCode> {}

@@ -1,4 +1,4 @@
-import { HeddleError, type HeddleErrorOptions } from '@heddle/errors';
+import { CodedError, HeddleError, type HeddleErrorOptions } from '@heddle/errors';
 import type { Usage } from './usage.ts';
 
 /** Why address management refused. */
@@ -29,11 +29,10 @@ export type IpamErrorCode =
  *
  * @example
  * try { await allocate(store, request) } catch (error) {
- *   if (error instanceof IpamError && error.code === 'IPAM_DUPLICATE') …
+ *   if (IpamError.is(error, 'IPAM_DUPLICATE')) …
  * }
  */
-export class IpamError extends HeddleError {
-  override readonly code: IpamErrorCode;
+export class IpamError extends CodedError<IpamErrorCode> {
   /** The index of the range set in question, where there is one. */
   readonly rangeSet?: number;
 
@@ -42,8 +41,7 @@ export class IpamError extends HeddleError {
     message: string,
     options: HeddleErrorOptions & { rangeSet?: number } = {},
   ) {
-    super(message, options);
-    this.code = code;
+    super(code, message, options);
     if (options.rangeSet !== undefined) this.rangeSet = options.rangeSet;
   }
 }

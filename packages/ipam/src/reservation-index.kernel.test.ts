@@ -28,7 +28,7 @@ test('own reservations are known, taken and given back as they are in the direct
   const { directory, store, add, end } = remembered();
   t.after(end);
   assert.deepEqual([await add(1), await add(2)], ['10.1.2.2', '10.1.2.3']);
-  await assert.rejects(add(1), (error) => error instanceof IpamError && error.code === 'IPAM_DUPLICATE');
+  await assert.rejects(add(1), (error) => IpamError.is(error, 'IPAM_DUPLICATE'));
   assert.deepEqual((await release(store, owner(1))).map(String), ['10.1.2.2']);
   assert.deepEqual(await release(store, owner(1)), []);
   assert.equal(await add(1), '10.1.2.4');

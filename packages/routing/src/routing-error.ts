@@ -1,4 +1,4 @@
-import { HeddleError, type HeddleErrorOptions } from '@heddle/errors';
+import { CodedError } from '@heddle/errors';
 
 /** Why a node cannot take part in the cluster's network. */
 export type RoutingErrorCode =
@@ -18,14 +18,7 @@ export type RoutingErrorCode =
  *
  * @example
  * try { await joinCluster(options) } catch (error) {
- *   if (error instanceof RoutingError && error.code === 'NODE_NAME_TAKEN') …
+ *   if (RoutingError.is(error, 'NODE_NAME_TAKEN')) …
  * }
  */
-export class RoutingError extends HeddleError {
-  override readonly code: RoutingErrorCode;
-
-  constructor(code: RoutingErrorCode, message: string, options: HeddleErrorOptions = {}) {
-    super(message, options);
-    this.code = code;
-  }
-}
+export class RoutingError extends CodedError<RoutingErrorCode> {}

@@ -1,4 +1,4 @@
-import { HeddleError, type HeddleErrorOptions } from '@heddle/errors';
+import { CodedError, type HeddleErrorOptions } from '@heddle/errors';
 
 /** Why a store did not do what it was asked. */
 export type StoreErrorCode =
@@ -37,23 +37,16 @@ export interface StoreFailure extends HeddleErrorOptions {
  *   if (StoreError.is(error, 'STORE_CONFLICT')) … // somebody was faster
  * }
  */
-export class StoreError extends HeddleError {
-  override readonly code: StoreErrorCode;
+export class StoreError extends CodedError<StoreErrorCode> {
   /** Whether the change may have been made all the same: the answer was lost, not the request. */
   readonly mayHaveHappened: boolean;
   /** The keys that it is about; of a conflict, those that are not as expected. */
   readonly keys: readonly string[];
 
   constructor(code: StoreErrorCode, message: string, options: StoreFailure = {}) {
-    super(message, options);
-    this.code = code;
+    super(code, message, options);
     this.mayHaveHappened = options.mayHaveHappened ?? false;
     this.keys = options.keys ?? [];
-  }
-
-  /** Whether something caught is such a failure, with one of these codes (any, when none is given). */
-  static is(error: unknown, ...codes: readonly StoreErrorCode[]): error is StoreError {
-    return error instanceof StoreError && (codes.length === 0 || codes.includes(error.code));
   }
 }
 

@@ -1,4 +1,4 @@
-import { HeddleError, type HeddleErrorOptions } from '@heddle/errors';
+import { CodedError } from '@heddle/errors';
 
 /** What kept a node from being part of a cluster. */
 export type NodeErrorCode =
@@ -8,11 +8,4 @@ export type NodeErrorCode =
   | 'NODE_SOCKET';
 
 /** A failure of the agent's part of a cluster. */
-export class NodeError extends HeddleError {
-  override readonly code: NodeErrorCode;
-
-  constructor(code: NodeErrorCode, message: string, options: HeddleErrorOptions = {}) {
-    super(message, options);
-    this.code = code;
-  }
-}
+export class NodeError extends CodedError<NodeErrorCode> {}

@@ -1,4 +1,4 @@
-import { HeddleError, type HeddleErrorOptions } from '@heddle/errors';
+import { CodedError } from '@heddle/errors';
 
 /** Why addresses of the cluster could not be asked for. Refusals of the node carry the codes of what refused there. */
 export type ClusterErrorCode =
@@ -16,26 +16,7 @@ export type ClusterErrorCode =
   | 'CLUSTER_WAITING';
 
 /** Addresses of the cluster could not be asked for. */
-export class ClusterError extends HeddleError {
-  override readonly code: ClusterErrorCode;
-
-  constructor(code: ClusterErrorCode, message: string, options: HeddleErrorOptions = {}) {
-    super(message, options);
-    this.code = code;
-  }
-
-  /** Whether something caught is such a failure, with one of these codes. */
-  static is(error: unknown, ...codes: readonly ClusterErrorCode[]): error is ClusterError {
-    return error instanceof ClusterError && codes.includes(error.code);
-  }
-}
+export class ClusterError extends CodedError<ClusterErrorCode> {}
 
 /** What the node refused, in its own words and with its own code. */
-export class NodeRefusal extends HeddleError {
-  override readonly code: string;
-
-  constructor(code: string, message: string, options: HeddleErrorOptions = {}) {
-    super(message, options);
-    this.code = code;
-  }
-}
+export class NodeRefusal extends CodedError<string> {}

@@ -150,7 +150,7 @@ export class RunningLab implements AsyncDisposable {
     try {
       await this.ask('down', {});
     } catch (error) {
-      if (!(error instanceof LabError && error.code === 'LAB_MISSING')) throw error;
+      if (!LabError.is(error, 'LAB_MISSING')) throw error;
     }
     for (let waited = 0; keeperOf(this.#places) !== undefined; waited += 20) {
       if (waited > END_PATIENCE && keeper !== undefined) kill(keeper);

@@ -89,11 +89,11 @@ async function orUnattended<T>(
 
 /** Whether our daemon is not there, whoever else may be. */
 function isAbsent(error: unknown): boolean {
-  return isUnreachable(error) || (error instanceof DhcpError && error.code === 'DHCP_DAEMON_FOREIGN');
+  return isUnreachable(error) || DhcpError.is(error, 'DHCP_DAEMON_FOREIGN');
 }
 
 function isUnreachable(error: unknown): boolean {
-  return error instanceof DhcpError && error.code === 'DHCP_DAEMON_UNREACHABLE';
+  return DhcpError.is(error, 'DHCP_DAEMON_UNREACHABLE');
 }
 
 /** The names that the reference's calls have in its errors. */

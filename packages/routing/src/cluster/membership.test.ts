@@ -46,7 +46,7 @@ async function cluster() {
   };
 }
 
-const isTaken = (error: unknown) => error instanceof RoutingError && error.code === 'NODE_NAME_TAKEN';
+const isTaken = (error: unknown) => RoutingError.is(error, 'NODE_NAME_TAKEN');
 
 test('a node that joined is known, with where it is, for as long as it lives', async () => {
   const { store, join } = await cluster();
@@ -88,9 +88,8 @@ test('the same machine takes its entry over at once after a crash', async () => 
 test('names that cannot be are refused', async () => {
   const { join } = await cluster();
   for (const name of ['', 'a b', '../x', 'ä', 'x'.repeat(254)]) {
-    await assert.rejects(
-      join(name === '' ? '' : name),
-      (error) => error instanceof RoutingError && error.code === 'NODE_NAME_INVALID',
+    await assert.rejects(join(name === '' ? '' : name), (error) =>
+      RoutingError.is(error, 'NODE_NAME_INVALID'),
     );
   }
 });
@@ -182,9 +181,8 @@ test('a node that is gone is noted, and after the grace relieved of its addresse
   );
   assert.equal((await inspectStore(store)).pools[0]?.held, 1);
   // What it still holds in its hands does not let it take addresses.
-  await assert.rejects(
-    allocateAddresses(two.membership.member, { handle: 'c', families: [4] }),
-    (error) => error instanceof IpamError && error.code === 'IPAM_NODE_LOST',
+  await assert.rejects(allocateAddresses(two.membership.member, { handle: 'c', families: [4] }), (error) =>
+    IpamError.is(error, 'IPAM_NODE_LOST'),
   );
 });
 
