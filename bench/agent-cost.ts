@@ -1,6 +1,7 @@
 /**
- * What calls cost an agent: processor time of its threads, and bytes that its JavaScript allocates. Several agents are
- * measured in turns, so that a busy moment of the machine falls on all of them.
+ * What calls cost an agent: processor time of its threads, bytes that its JavaScript allocates, and how long callers wait.
+ * Several agents are measured in turns, so that a busy moment of the machine falls on all of them. On a machine that does
+ * other things, `chrt -f 40` before it keeps those from taking turns of the callers and the agents.
  *
  *   node --conditions=source bench/agent-cost.ts [OPTION…] NAME=BUNDLE[,FLAG…]…
  *
@@ -52,18 +53,25 @@ interface Use {
   readonly collections: number;
 }
 
+/** Pods of one verb in one turn. */
+interface Turn {
+  readonly use: Use;
+  /** Milliseconds from the start of a pod's first client to the end of its last, each. */
+  readonly waits: readonly number[];
+}
+
 const parallel = Number(values.parallel);
 const list = values.network === 'chain' ? FULL_CHAIN : BRIDGE;
 await using stack = new AsyncDisposableStack();
 const client = resolve(`build/bench/cost-client.${process.pid}`);
 installClient(client);
 stack.defer(() => rmSync(client, { recursive: true, force: true }));
-const sides: { name: string; site: Site; pods: readonly Pod[]; blocks: Use[][][] }[] = [];
+const sides: { name: string; site: Site; pods: readonly Pod[]; blocks: Turn[][][] }[] = [];
 for (const side of positionals) {
   const [name = '', rest = ''] = side.split(/=(.*)/s);
   const [bundle = '', ...flags] = rest.split(',');
   const site = stack.use(await open(name, resolve(bundle), flags.length === 0 ? USUAL_FLAGS : flags));
-  const blocks = Array.from({ length: BLOCKS }, () => VERBS.map((): Use[] => []));
+  const blocks = Array.from({ length: BLOCKS }, () => VERBS.map((): Turn[] => []));
   const further = await site.pods.make(Number(values.attached));
   await site.run('ADD', further, { parallel: 4, probes: [] });
   sides.push({ name, site, pods: await site.pods.make(PODS), blocks });
@@ -80,13 +88,14 @@ for (let round = 0; round < rounds; round++) {
       const failed = attempts.find(({ failure }) => failure !== undefined);
       if (failed !== undefined) throw new Error(`${verb}: ${failed.failure}`);
       const after = useOf(site);
-      block[VERBS.indexOf(verb)]?.push(difference(before, after));
+      const waits = attempts.map(({ milliseconds }) => milliseconds);
+      block[VERBS.indexOf(verb)]?.push({ use: difference(before, after), waits });
     }
   }
 }
 if (values.profile !== undefined) await endProfiles();
 console.log(
-  `${values.network}, ${parallel} at a time; per pod, in the first, second … part of the calls: thread ms | all ms, lower quartiles and medians | KiB | collections | switches, means`,
+  `${values.network}, ${parallel} at a time; per pod, in the first, second … part of the calls: thread ms | all ms, lower quartiles and medians | KiB | collections | switches, means | callers' ms, best tenth, quartile, median`,
 );
 for (const { name, site, blocks } of sides) {
   for (const [index, verb] of VERBS.entries()) {
@@ -172,7 +181,9 @@ function difference(before: Use, after: Use): Use {
   return Object.fromEntries(entries.map(([key, value]) => [key, value - before[key]])) as unknown as Use;
 }
 
-function cell(uses: readonly Use[]): string {
+function cell(turns: readonly Turn[]): string {
+  const uses = turns.map(({ use }) => use);
+  const waits = turns.flatMap((turn) => turn.waits);
   const mean = (key: keyof Use) =>
     uses.reduce((sum, each) => sum + each[key], 0) / Math.max(1, uses.length * PODS);
   const system = mean('system') / Math.max(1e-9, mean('user') + mean('system'));
@@ -182,6 +193,7 @@ function cell(uses: readonly Use[]): string {
     mean('allocated').toFixed(0),
     mean('collections').toFixed(2),
     mean('switches').toFixed(1),
+    [0.1, 0.25, 0.5].map((at) => quantile(waits, at).toFixed(2)).join('-'),
   ].join(' | ');
 }
 

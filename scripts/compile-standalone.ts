@@ -50,7 +50,8 @@ function groups(): readonly Group[] {
     },
     {
       name: 'addon',
-      sources: globSync('packages/sys/native/*.c'),
+      // Its event loop is not that of Node.js.
+      sources: globSync('packages/sys/native/*.c', { exclude: ['**/loop.c'] }),
       headers: globSync('packages/sys/native/*.h'),
       // What it allocates while the image is made belongs to that.
       flags: [...STRICT, ...nodeApi, '-include', resolve(NATIVE, 'allocation.h')],

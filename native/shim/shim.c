@@ -23,12 +23,12 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "plugins.h"
+#include "text.h"
 
 #ifndef HEDDLE_SOCKET
 #define HEDDLE_SOCKET "/run/heddle/agent.sock"
@@ -54,11 +54,11 @@ enum {
   MOST_STDIN = 16 << 20,
   MOST_OUTPUT = 64 << 20,
   CONNECT_MS = 5000,
-
-  /* CNI error codes */
-  IO_FAILURE = 5,
-  TRY_AGAIN = 11,
 };
+
+/* CNI error codes, as they are printed. */
+#define IO_FAILURE "5"
+#define TRY_AGAIN "11"
 
 /* Then `head` bytes of NUL-terminated texts (plugin type, path of this program, NAME=VALUE …), then stdin. */
 struct request {
@@ -134,11 +134,13 @@ static int receive_all(int fd, char *data, size_t size, int64_t deadline) {
   return 1;
 }
 
-/* Prints an error as plugins do, and ends. Both texts must need no escaping in JSON. */
-static _Noreturn void fail(const struct call *call, int code, const char *why) {
+static bool print(int fd, const char *text) { return write_all(fd, text, strlen(text)); }
+
+/* Prints an error as plugins do, and ends. Both texts must need no escaping in JSON; `code` is of digits. */
+static _Noreturn void fail(const struct call *call, const char *code, const char *why) {
   char text[512];
-  int size = snprintf(text, sizeof text, "{\n    \"code\": %d,\n    \"msg\": \"%s: %s\"\n}", code, call->type, why);
-  write_all(STDOUT_FILENO, text, (size_t)size);
+  join(text, sizeof text, "{\n    \"code\": ", code, ",\n    \"msg\": \"", call->type, ": ", why, "\"\n}", NULL);
+  print(STDOUT_FILENO, text);
   exit(1);
 }
 
@@ -312,10 +314,10 @@ static bool enqueue(const struct call *call) {
   for (int i = 0; i < 2; i++)
     if (owner[i] != NULL) key = hash(key, owner[i], strlen(owner[i]) + 1);
   key = hash(key, call->request + sizeof(struct request) + call->head_size, call->stdin_size);
-  char draft[PATH_MAX], path[PATH_MAX];
-  if (!make_directories(directory) ||
-      snprintf(draft, sizeof draft, "%s/.%016llx.%d", directory, (unsigned long long)key, (int)getpid()) >= PATH_MAX ||
-      snprintf(path, sizeof path, "%s/%016llx.del", directory, (unsigned long long)key) >= PATH_MAX)
+  char draft[PATH_MAX], path[PATH_MAX], name[17], process[17];
+  hexadecimal(name, key), hexadecimal(process, (uint64_t)getpid());
+  if (!make_directories(directory) || !join(draft, sizeof draft, directory, "/.", name, ".", process, NULL) ||
+      !join(path, sizeof path, directory, "/", name, ".del", NULL))
     return false;
   int fd = open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
   size_t size = sizeof(struct request) + call->head_size + call->stdin_size;
@@ -354,8 +356,9 @@ static bool find_programs(struct call *call) {
   if (size <= 0) return false;
   call->program[size] = '\0';
   const char *slash = strrchr(call->program, '/');
-  int directory = slash == NULL ? 0 : (int)(slash - call->program);
-  return snprintf(call->standalone, PATH_MAX, "%.*s/" STANDALONE, directory, call->program) < PATH_MAX;
+  if (slash == NULL || (size_t)(slash - call->program) + sizeof "/" STANDALONE > PATH_MAX) return false;
+  strcpy(stpcpy(call->standalone, call->program) - strlen(slash), "/" STANDALONE);
+  return true;
 }
 
 /*
@@ -389,33 +392,34 @@ static int answer_version(const struct plugin *plugin) {
   static const char before[] = "{\"cniVersion\":\"";
   char question[4096], answer[4096];
   const char *asked = asked_version(question, sizeof question), *rest = strchr(plugin->version + sizeof before - 1, '"');
-  int size = asked == NULL || rest == NULL ? snprintf(answer, sizeof answer, "%s", plugin->version)
-                                           : snprintf(answer, sizeof answer, "%s%s%s", before, asked, rest);
-  return write_all(STDOUT_FILENO, answer, (size_t)size) ? 0 : 1;
+  bool is_own = asked == NULL || rest == NULL || !join(answer, sizeof answer, before, asked, rest, NULL);
+  return print(STDOUT_FILENO, is_own ? plugin->version : answer) ? 0 : 1;
 }
 
 static int64_t patience(void) {
   const char *text = getenv("HEDDLE_AGENT_DEADLINE_MS");
-  long long told = text == NULL ? 0 : strtoll(text, NULL, 10);
+  int64_t told = 0;
+  while (text != NULL && *text >= '0' && *text <= '9' && told < INT_MAX) told = told * 10 + *text++ - '0';
   return told > 0 && told < INT_MAX ? told : HEDDLE_DEADLINE_MS;
 }
 
 int main(int argc, char **argv) {
   const char *name = argc > 0 ? argv[0] : "", *slash = strrchr(name, '/'), *command = getenv("CNI_COMMAND");
-  struct call call = {.argv = argv,
-                      .type = slash == NULL ? name : slash + 1,
-                      .command = command == NULL ? "" : command,
-                      .deadline = now() + patience(),
-                      .descriptor = {-1, -1, -1}};
+  static struct call call = {.descriptor = {-1, -1, -1}};
+  call.argv = argv;
+  call.type = slash == NULL ? name : slash + 1;
+  call.command = command == NULL ? "" : command;
+  call.deadline = now() + patience();
   const struct plugin *plugin = find_plugin(call.type);
-  if (plugin != NULL && argc == 1 && *call.command == '\0') return write_all(STDERR_FILENO, plugin->about, strlen(plugin->about)) ? 0 : 1;
+  if (plugin != NULL && argc == 1 && *call.command == '\0') return print(STDERR_FILENO, plugin->about) ? 0 : 1;
   if (plugin != NULL && strcmp(call.command, "VERSION") == 0) return answer_version(plugin);
 
   bool found = find_programs(&call);
   /* A daemon, or a name that the agent would not know either. */
   if (plugin == NULL || argc != 1) {
     if (found) become_standalone(&call);
-    fprintf(stderr, "%s: this program hands calls of CNI plugins over to Heddle's agent, and knows none of this name\n", name);
+    print(STDERR_FILENO, name);
+    print(STDERR_FILENO, ": this program hands calls of CNI plugins over to Heddle's agent, and knows none of this name\n");
     return 2;
   }
   struct response response;

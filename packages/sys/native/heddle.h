@@ -133,6 +133,7 @@ struct hd_task {
 
 struct hd_watch;
 struct hd_lock_wait;
+struct hd_loop;
 
 struct hd_async {
   napi_threadsafe_function deliver;
@@ -150,7 +151,9 @@ struct hd_async {
   int interrupt_signal;
 
   struct hd_watch *watches; /* JavaScript thread only */
-  int epoll, wake;
+  int epoll;
+  struct hd_loop *loop; /* waits for the epoll; NULL where the thread does */
+  int wake;
   pthread_t watcher;
 };
 
@@ -172,6 +175,18 @@ void hd_release(napi_env env, struct hd_async *async);
 void hd_callback(napi_env env, napi_ref callback, napi_value error, napi_value value);
 /* The end of a task that was held: lets the event loop go, calls its callback and drops it. */
 void hd_settle(napi_env env, struct hd_task *task, napi_value error, napi_value value);
+
+/* --- loop.c: the event loop of Node.js -------------------------------------------------------------------- */
+
+/*
+ * Has `ready` called on the JavaScript thread, outside of JavaScript, whenever the descriptor can be read, as long as the
+ * environment lasts; it does not keep the event loop alive. NULL where the event loop is not libuv's. The plugins'
+ * program, which has a loop of its own, is linked without these two.
+ */
+__attribute__((weak)) struct hd_loop *hd_loop_watch(napi_env env, int fd, void (*ready)(napi_env env));
+/* From `ready`: calls a function that may call JavaScript; what that puts off until it has returned is done as well. */
+__attribute__((weak)) void hd_loop_enter(struct hd_loop *loop, void (*function)(napi_env env, uint32_t argument),
+                                         uint32_t argument);
 
 /* Called once, when the environment ends. */
 void hd_stop_watching(struct hd_async *async);

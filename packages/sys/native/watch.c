@@ -1,6 +1,7 @@
 /*
- * Readiness of descriptors: one thread in epoll_wait(2) per environment. A watch fires once and is armed again
- * when its callback has returned, so that a slow callback is never called twice for one event.
+ * Readiness of descriptors: one epoll(7) per environment, which the event loop waits for where that is libuv's
+ * (loop.c), else a thread. A watch fires once and is armed again when its callback has returned, so that a slow
+ * callback is never called twice for one event.
  */
 #include "heddle.h"
 
@@ -17,7 +18,7 @@ struct hd_watch {
   bool held;
 };
 
-/* "This watch is ready", on its way to the JavaScript thread. The watch may be gone when it arrives. */
+/* "This watch is ready", on its way from the thread to JavaScript's. The watch may be gone when it arrives. */
 struct readiness {
   struct hd_task task;
   uint32_t id;
@@ -29,12 +30,9 @@ static struct hd_watch **find(struct hd_async *async, uint32_t id) {
   return link;
 }
 
-static void fire(napi_env env, struct hd_task *task) {
-  struct readiness *readiness = (struct readiness *)task;
-  uint32_t id = readiness->id;
-  free(readiness);
-  if (env == NULL) return;
+static void fire(napi_env env, uint32_t id) {
   struct hd_async *async = hd_instance(env)->async;
+  if (async == NULL) return;
   struct hd_watch *watch = *find(async, id);
   if (watch == NULL) return;
   hd_callback(env, watch->callback, NULL, NULL);
@@ -42,6 +40,21 @@ static void fire(napi_env env, struct hd_task *task) {
   if (watch == NULL) return;
   struct epoll_event event = {.events = EPOLLIN | EPOLLONESHOT, .data.u64 = id};
   epoll_ctl(async->epoll, EPOLL_CTL_MOD, watch->fd, &event);
+}
+
+static void fire_delivered(napi_env env, struct hd_task *task) {
+  struct readiness *readiness = (struct readiness *)task;
+  uint32_t id = readiness->id;
+  free(readiness);
+  if (env != NULL) fire(env, id);
+}
+
+/* On the JavaScript thread, when the event loop has found the epoll ready. */
+static void fire_ready(napi_env env) {
+  struct hd_async *async = hd_instance(env)->async;
+  struct epoll_event events[32];
+  int count = async == NULL ? 0 : epoll_wait(async->epoll, events, 32, 0);
+  for (int i = 0; i < count; i++) hd_loop_enter(async->loop, fire, (uint32_t)events[i].data.u64);
 }
 
 /* Id 0 is the eventfd that ends the thread. */
@@ -54,7 +67,7 @@ static void *serve_epoll(void *argument) {
       if (events[i].data.u64 == 0) return NULL;
       struct readiness *readiness = calloc(1, sizeof *readiness);
       if (readiness == NULL) abort();
-      readiness->task.finish = fire;
+      readiness->task.finish = fire_delivered;
       readiness->id = (uint32_t)events[i].data.u64;
       if (!hd_deliver(async, &readiness->task)) free(readiness);
     }
@@ -62,18 +75,28 @@ static void *serve_epoll(void *argument) {
 }
 
 /* Returns an errno; all or nothing. */
-static int start_watching(struct hd_async *async) {
-  if (async->epoll != -1) return 0;
+static int start_thread(struct hd_async *async) {
   struct epoll_event event = {.events = EPOLLIN, .data.u64 = 0};
-  int errnum = 0, epoll = epoll_create1(EPOLL_CLOEXEC), wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (epoll < 0 || wake < 0 || epoll_ctl(epoll, EPOLL_CTL_ADD, wake, &event) < 0) errnum = errno;
-  async->epoll = epoll;
-  async->wake = wake;
+  int errnum = 0;
+  async->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (async->wake < 0 || epoll_ctl(async->epoll, EPOLL_CTL_ADD, async->wake, &event) < 0) errnum = errno;
   if (errnum == 0) errnum = hd_thread(&async->watcher, serve_epoll, async);
   if (errnum == 0) return 0;
-  if (epoll >= 0) close(epoll);
-  if (wake >= 0) close(wake);
-  async->epoll = async->wake = -1;
+  if (async->wake >= 0) close(async->wake);
+  async->wake = -1;
+  return errnum;
+}
+
+/* Returns an errno; all or nothing. */
+static int start_watching(napi_env env, struct hd_async *async) {
+  if (async->epoll != -1) return 0;
+  async->epoll = epoll_create1(EPOLL_CLOEXEC);
+  if (async->epoll < 0) return errno;
+  async->loop = hd_loop_watch == NULL ? NULL : hd_loop_watch(env, async->epoll, fire_ready);
+  int errnum = async->loop != NULL ? 0 : start_thread(async);
+  if (errnum == 0) return 0;
+  close(async->epoll);
+  async->epoll = -1;
   return errnum;
 }
 
@@ -85,7 +108,7 @@ static napi_value watch_fd(napi_env env, napi_callback_info info) {
   struct hd_async *async = hd_async(&call);
   if (call.failed) return NULL;
   napi_get_value_bool(env, call.argument[2], &held);
-  int errnum = start_watching(async);
+  int errnum = start_watching(env, async);
   if (errnum != 0) return hd_fail(&call, errnum, "epoll_create1", NULL);
   napi_ref callback = hd_function(&call, 1);
   if (call.failed) return NULL;
@@ -121,10 +144,12 @@ static napi_value unwatch(napi_env env, napi_callback_info info) {
 
 void hd_stop_watching(struct hd_async *async) {
   if (async->epoll == -1) return;
-  eventfd_write(async->wake, 1);
-  pthread_join(async->watcher, NULL);
+  if (async->loop == NULL) {
+    eventfd_write(async->wake, 1);
+    pthread_join(async->watcher, NULL);
+    close(async->wake);
+  }
   close(async->epoll);
-  close(async->wake);
   while (async->watches != NULL) {
     struct hd_watch *watch = async->watches;
     async->watches = watch->next;
