@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CNI_VERSIONS, type Result } from '@heddle/cni';
 import { hostLocal } from '../host-local/index.ts';
-import { PluginLab, ReferencePlugins, Sabotage, type TestNetns } from '../testing/index.ts';
+import { everyRequest, PluginLab, ReferencePlugins, type TestNetns } from '../testing/index.ts';
 import { bridge } from './index.ts';
 import { addTo, ipamOf, layer3, NATIVE, vlansOf } from './testing.ts';
 
@@ -85,23 +85,18 @@ for (const [what, commands, said] of [
 }
 
 test('an ADD that fails anywhere leaves nothing that keeps the next from working', async () => {
-  for (let at = 1; ; at++) {
+  for (const sabotage of everyRequest()) {
     using lab = new PluginLab([bridge, ipamOf(4).plugin]);
-    const sabotage = new Sabotage(at);
     const request = { config: { ...layer3, vlan: 100 }, container: lab.container() };
-    const { exitCode } = await lab.run({
-      ...request,
-      command: 'ADD',
-      wrap: (session) => sabotage.wrap(session),
-    });
-    if (exitCode === 0 && sabotage.failed === undefined) break;
+    const { exitCode } = await lab.run({ ...request, command: 'ADD', wrap: sabotage.wrap });
+    assert.ok(exitCode === 0 || sabotage.failed !== undefined, `${sabotage}`);
     const ports = await lab.host.session.links.list({ kind: 'veth' });
     const own = ports.filter(({ alias }) => alias?.startsWith('heddle:'));
-    if (exitCode !== 0) assert.deepEqual(own, [], `failed at ${at}, ${sabotage.failed}`);
+    if (exitCode !== 0) assert.deepEqual(own, [], `${sabotage}`);
     else await lab.del(request);
     const prevResult = await lab.add(request);
     await lab.check({ ...request, prevResult });
-    assert.ok(request.container.pings('10.1.2.1'), `failed at ${at}, ${sabotage.failed}`);
+    assert.ok(request.container.pings('10.1.2.1'), `${sabotage}`);
   }
 });
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CNI_VERSIONS } from '@heddle/cni';
-import { type Container, PluginLab, ReferencePlugins, Sabotage, StubIpam } from '../testing/index.ts';
+import { type Container, everyRequest, PluginLab, ReferencePlugins, StubIpam } from '../testing/index.ts';
 import { dummy } from './index.ts';
 
 const config = { type: 'dummy', ipam: { type: 'stub' } };
@@ -67,19 +67,13 @@ test('DEL without a namespace, with a plain file there, and when IPAM fails', as
 test('an ADD that fails at any request to the kernel, or in IPAM, leaves nothing', async () => {
   const ipam = new StubIpam({ ips: [V4, V6], routes: ROUTES });
   using lab = new PluginLab([dummy, ipam.plugin]);
-  for (let at = 1; ; at++) {
-    const container = lab.container('pod');
-    const sabotage = new Sabotage(at);
-    const outcome = await lab.run({
-      command: 'ADD',
-      config,
-      container,
-      wrap: (session) => sabotage.wrap(session),
-    });
-    if (outcome.exitCode === 0) await lab.del({ config, container });
-    if (sabotage.failed === undefined) break;
-    assert.equal(await container.session.links.find('eth0'), undefined, sabotage.failed);
-    assert.equal(ipam.held.size, 0, sabotage.failed);
+  for (const sabotage of everyRequest()) {
+    using container = lab.container('pod');
+    const { exitCode } = await lab.run({ command: 'ADD', config, container, wrap: sabotage.wrap });
+    assert.ok(exitCode === 0 || sabotage.failed !== undefined, `${sabotage}`);
+    if (exitCode === 0) await lab.del({ config, container });
+    assert.equal(await container.session.links.find('eth0'), undefined, `${sabotage}`);
+    assert.equal(ipam.held.size, 0, `${sabotage}`);
   }
   ipam.failing.add('ADD');
   const container = lab.container();

@@ -1,8 +1,7 @@
 /** The device comes back, whatever happened to it; a failed ADD leaves it as it was. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { KernelSession } from '@heddle/netlink';
-import { type Container, PluginLab, Sabotage, StubIpam } from '../testing/index.ts';
+import { type Container, everyRequest, PluginLab, StubIpam } from '../testing/index.ts';
 import { hostDevice } from './index.ts';
 import { addDevice, MAC, onHost } from './testing.ts';
 
@@ -136,20 +135,20 @@ test('an ADD that fails at any request to the kernel gives the device back as it
   addDevice(lab);
   lab.host.run('ip', 'link', 'set', 'hd0', 'alias', 'uplink of rack 7');
   const before = await onHost(lab);
-  for (let at = 1; ; at++) {
-    const container = lab.container('pod');
-    const sabotage = new Sabotage(at);
-    const wrap = (session: KernelSession) => sabotage.wrap(session);
-    const outcome = await lab.run({ command: 'ADD', config: withIpam, container, wrap });
-    if (sabotage.failed === undefined) break;
-    if (outcome.exitCode === 0) {
-      assert.match(sabotage.failed, /^sysctl\./);
-      await lab.del({ config: withIpam, container });
+  for (const sabotage of everyRequest()) {
+    using container = lab.container('pod');
+    const request = { config: withIpam, container };
+    const { exitCode, stdout, stderr } = await lab.run({ ...request, command: 'ADD', wrap: sabotage.wrap });
+    const what = `${sabotage}: ${stdout}${stderr}`;
+    assert.ok(exitCode === 0 || sabotage.failed !== undefined, what);
+    if (exitCode === 0) {
+      assert.match(sabotage.failed ?? 'sysctl.nothing', /^sysctl\./, what);
+      await lab.del(request);
       lab.host.run('ip', 'link', 'set', 'hd0', 'alias', 'uplink of rack 7');
       lab.host.run('ip', 'link', 'set', 'hd0', 'up');
     }
-    assert.deepEqual(await onHost(lab), before, `request ${at}, ${sabotage.failed}`);
-    assert.equal(ipam.held.size, 0);
+    assert.deepEqual(await onHost(lab), before, what);
+    assert.equal(ipam.held.size, 0, what);
   }
 });
 
@@ -159,22 +158,16 @@ test('DEL brings back what an ADD or DEL has left that was killed at any request
     for (const namesake of [false, true]) {
       using lab = new PluginLab([hostDevice, ipam.plugin]);
       addDevice(lab);
-      for (let at = 1; ; at++) {
+      for (const sabotage of everyRequest('dies')) {
         using container = lab.container('pod');
         if (namesake) container.run('ip', 'link', 'add', 'hd0', 'type', 'veth', 'peer', 'name', 'hd9');
         if (killed === 'DEL') await lab.add({ config: withIpam, container });
-        const sabotage = new Sabotage(at, 'dies');
-        const wrap = (session: KernelSession) => sabotage.wrap(session);
-        await sabotage.outcome(lab.run({ command: killed, config: withIpam, container, wrap }));
+        const call = { command: killed, config: withIpam, container, wrap: sabotage.wrap };
+        await sabotage.outcome(lab.run(call));
         await lab.del({ config: withIpam, container });
         const device = await lab.host.session.links.find('hd0');
-        assert.deepEqual(
-          [device?.name, device?.alias],
-          ['hd0', undefined],
-          `${killed}, ${at}, ${sabotage.failed}`,
-        );
-        assert.equal(ipam.held.size, 0);
-        if (sabotage.failed === undefined) break;
+        assert.deepEqual([device?.name, device?.alias], ['hd0', undefined], `${killed}: ${sabotage}`);
+        assert.equal(ipam.held.size, 0, `${killed}: ${sabotage}`);
       }
     }
   }
@@ -183,19 +176,16 @@ test('DEL brings back what an ADD or DEL has left that was killed at any request
 test('a DEL that fails at any request to the kernel leaves the device to the next one', async () => {
   using lab = new PluginLab([hostDevice]);
   addDevice(lab);
-  for (let at = 1; ; at++) {
-    const container = lab.container('pod');
+  for (const sabotage of everyRequest()) {
+    using container = lab.container('pod');
     await lab.add({ config, container });
-    const sabotage = new Sabotage(at);
-    const wrap = (session: KernelSession) => sabotage.wrap(session);
-    const { exitCode } = await lab.run({ command: 'DEL', config, container, wrap });
+    const { exitCode } = await lab.run({ command: 'DEL', config, container, wrap: sabotage.wrap });
     if (sabotage.failed !== undefined && exitCode !== 0) {
       const { up, alias } = await container.session.links.get('eth0');
-      assert.deepEqual([up, alias], [true, 'hd0'], `request ${at}, ${sabotage.failed}`);
+      assert.deepEqual([up, alias], [true, 'hd0'], `${sabotage}`);
     }
     await lab.del({ config, container });
-    assert.deepEqual(await onHost(lab), BACK);
-    if (sabotage.failed === undefined) break;
+    assert.deepEqual(await onHost(lab), BACK, `${sabotage}`);
   }
 });
 

@@ -2,8 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ownerTag, tagKey } from '@heddle/cni/plugin';
-import type { KernelSession } from '@heddle/netlink';
-import { PluginLab, Sabotage, StubIpam } from '../testing/index.ts';
+import { everyRequest, PluginLab, StubIpam } from '../testing/index.ts';
 import { ptp } from './index.ts';
 
 const config = { type: 'ptp', ipMasq: true, ipam: { type: 'stub' } };
@@ -72,36 +71,35 @@ test('DEL takes the rest down although IPAM fails, and says that it failed', asy
 test('an ADD that fails at any request to the kernel leaves nothing', async () => {
   const { lab: made, ipam, clean } = await warmLab();
   using lab = made;
-  for (let at = 1; ; at++) {
-    const container = lab.container('pod');
-    const sabotage = new Sabotage(at);
-    const wrap = (session: KernelSession) => sabotage.wrap(session);
-    const outcome = await lab.run({ command: 'ADD', config, container, wrap });
-    if (sabotage.failed === undefined) break;
-    const what = `request ${at}, ${sabotage.failed}`;
-    if (outcome.exitCode === 0) {
+  const steps: string[] = [];
+  for (const sabotage of everyRequest()) {
+    using container = lab.container('pod');
+    const request = { config, container };
+    const { exitCode, stdout, stderr } = await lab.run({ ...request, command: 'ADD', wrap: sabotage.wrap });
+    const what = `${sabotage}: ${stdout}${stderr}`;
+    if (sabotage.failed !== undefined) steps.push(sabotage.failed);
+    if (exitCode === 0) {
       // What is good to have but not needed.
-      assert.match(sabotage.failed, /^sysctl\./, what);
-      await lab.del({ config, container, prevResult: JSON.parse(outcome.stdout) });
-    }
+      assert.match(sabotage.failed ?? 'sysctl.nothing', /^sysctl\./, what);
+      await lab.del({ ...request, prevResult: JSON.parse(stdout) });
+    } else assert.ok(sabotage.failed !== undefined, what);
     assert.equal(await container.session.links.find('eth0'), undefined, what);
     assert.equal(ipam.held.size, 0, what);
     assert.equal(lab.hostState(), clean, what);
   }
+  for (const step of ['links.make', 'batch', 'routes.add', 'addresses.groups', 'nft.commit'])
+    assert.ok(steps.includes(step), `${step} is not among ${steps.join(', ')}`);
 });
 
 test('DEL takes down what an ADD left that was killed at any request to the kernel', async () => {
   const { lab: made, ipam, clean } = await warmLab();
   using lab = made;
-  for (let at = 1; ; at++) {
+  for (const sabotage of everyRequest('dies')) {
     using container = lab.container('pod');
-    const sabotage = new Sabotage(at, 'dies');
-    const wrap = (session: KernelSession) => sabotage.wrap(session);
-    await sabotage.outcome(lab.run({ command: 'ADD', config, container, wrap }));
-    if (sabotage.failed === undefined) break;
+    await sabotage.outcome(lab.run({ command: 'ADD', config, container, wrap: sabotage.wrap }));
     await lab.del({ config, container });
-    assert.equal(ipam.held.size, 0);
-    assert.equal(lab.hostState(), clean, `request ${at}, ${sabotage.failed}`);
+    assert.equal(ipam.held.size, 0, `${sabotage}`);
+    assert.equal(lab.hostState(), clean, `${sabotage}`);
   }
 });
 

@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CNI_VERSIONS } from '@heddle/cni';
-import type { KernelSession } from '@heddle/netlink';
 import { ioctl } from '@heddle/sys';
-import { type Container, PluginLab, Sabotage, StubIpam } from '../testing/index.ts';
+import { type Container, everyRequest, PluginLab, StubIpam } from '../testing/index.ts';
 import { openCloneDevice } from './device.ts';
 import { tap } from './index.ts';
 import { tuntapArguments } from './labelled.ts';
@@ -195,15 +194,14 @@ test('DEL without a namespace, with a plain file there, and when IPAM fails', as
 test('an ADD that fails at any request to the kernel, or in IPAM, leaves nothing', async () => {
   const ipam = new StubIpam(ANSWER);
   using lab = new PluginLab([tap, ipam.plugin]);
-  for (let at = 1; ; at++) {
-    const container = lab.container('pod');
-    const sabotage = new Sabotage(at);
-    const wrap = (session: KernelSession) => sabotage.wrap(session);
-    const { exitCode } = await lab.run({ command: 'ADD', config: withIpam, container, wrap });
-    if (exitCode === 0) await lab.del({ config: withIpam, container });
-    if (sabotage.failed === undefined) break;
-    assert.deepEqual(await container.session.links.list({ kind: 'tun' }), [], sabotage.failed);
-    assert.equal(ipam.held.size, 0, sabotage.failed);
+  for (const sabotage of everyRequest()) {
+    using container = lab.container('pod');
+    const request = { config: withIpam, container };
+    const { exitCode } = await lab.run({ ...request, command: 'ADD', wrap: sabotage.wrap });
+    assert.ok(exitCode === 0 || sabotage.failed !== undefined, `${sabotage}`);
+    if (exitCode === 0) await lab.del(request);
+    assert.deepEqual(await container.session.links.list({ kind: 'tun' }), [], `${sabotage}`);
+    assert.equal(ipam.held.size, 0, `${sabotage}`);
   }
   ipam.failing.add('ADD');
   const container = lab.container();

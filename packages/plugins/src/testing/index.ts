@@ -6,6 +6,6 @@ export { type LabCall, type LabConfig, LabInflight, type LabRequest, PluginCalle
 export { Container, PluginLab } from './plugin-lab.ts';
 export { ProgramPath } from './program-path.ts';
 export { ReferencePlugins } from './reference.ts';
-export { Sabotage, SabotageError, type SabotageKind } from './sabotage.ts';
+export { everyRequest, Sabotage, SabotageError, type SabotageKind } from './sabotage.ts';
 export { type StubAnswer, StubIpam } from './stub-ipam.ts';
 export { type Datagram, UdpEndpoint } from './udp-endpoint.ts';

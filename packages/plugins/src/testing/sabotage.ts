@@ -1,4 +1,5 @@
 /** A kernel session that fails on demand, to see what an operation leaves when it fails at any of its steps. */
+import { inspect } from 'node:util';
 import { HeddleError } from '@heddle/errors';
 import type { KernelSession } from '@heddle/netlink';
 
@@ -14,7 +15,28 @@ export class SabotageError extends HeddleError {
 export type SabotageKind = 'fails' | 'dies';
 
 /**
- * Counts what is asked of the kernel through the sessions that it wraps, and sabotages the n-th request.
+ * A sabotage for each request that an operation makes: do the operation once with each. The first sabotages nothing and
+ * finds out what is asked; the others hit one request each, by its name. Where an operation waits for the kernel, it asks
+ * more often at one time than at another: what comes later would be missed if requests were told apart by their place.
+ * So a request may also not come up; then, too, the operation gets by, and `failed` is `undefined`.
+ *
+ * @example
+ * for (const sabotage of everyRequest()) {
+ *   const { exitCode } = await lab.run({ ...request, command: 'ADD', wrap: sabotage.wrap });
+ * }
+ */
+export function* everyRequest(kind: SabotageKind = 'fails'): Generator<Sabotage, void, void> {
+  // What is added while it is gone through is reached, too.
+  const names = new Set(['nothing']);
+  for (const name of names) {
+    const sabotage = new Sabotage(name, kind);
+    yield sabotage;
+    for (const each of sabotage.seen) names.add(each);
+  }
+}
+
+/**
+ * Counts what is asked of the kernel through the sessions that it wraps, and sabotages one request.
  *
  * @example
  * const sabotage = new Sabotage(3);
@@ -25,14 +47,24 @@ export class Sabotage {
   asked = 0;
   /** What was asked when it failed, such as `links.add`. */
   failed: string | undefined;
-  readonly #at: number;
+  /** The names of the requests until then, such as `links.add 2` for the second of its kind. */
+  readonly seen = new Set<string>();
+  readonly #at: number | string;
   readonly #kind: SabotageKind;
   readonly #death = Promise.withResolvers<void>();
+  readonly #times = new Map<string, number>();
+  #last = '';
 
-  /** @param at counts from 1; 0 sabotages nothing */
-  constructor(at: number, kind: SabotageKind = 'fails') {
+  /** @param at which request: by its place, which counts from 1 (0 sabotages nothing), or by its name (see {@link seen}) */
+  constructor(at: number | string, kind: SabotageKind = 'fails') {
     this.#at = at;
     this.#kind = kind;
+  }
+
+  /** What was sabotaged, for messages. */
+  toString(): string {
+    const what = typeof this.#at === 'string' ? this.#at : `request ${this.#at}`;
+    return `${what} ${this.failed === undefined ? 'did not come up' : this.#kind}`;
   }
 
   /**
@@ -45,7 +77,7 @@ export class Sabotage {
   }
 
   /** The same session, watched. */
-  wrap(session: KernelSession): KernelSession {
+  readonly wrap = (session: KernelSession): KernelSession => {
     const facets = new Set([
       'links',
       'addresses',
@@ -73,7 +105,7 @@ export class Sabotage {
         return this.#facet(name, value as object);
       },
     });
-  }
+  };
 
   #facet(facet: string, object: object): object {
     return new Proxy(object, {
@@ -88,7 +120,7 @@ export class Sabotage {
   #watched(what: string, target: object, method: Method) {
     return async (...args: never[]): Promise<unknown> => {
       this.asked++;
-      if (this.asked === this.#at) {
+      if (this.failed === undefined && this.#isIt(what, args)) {
         this.failed = what;
         if (this.#kind === 'fails') throw new SabotageError(`${what}: sabotaged`);
         this.#death.resolve();
@@ -96,6 +128,16 @@ export class Sabotage {
       if (this.#kind === 'dies' && this.failed !== undefined) return new Promise(() => {});
       return method.apply(target, args);
     };
+  }
+
+  #isIt(what: string, args: readonly unknown[]): boolean {
+    const words = `${what} ${inspect(args, { depth: Number.POSITIVE_INFINITY })}`;
+    // Who asks the same again at once is waiting.
+    if (words !== this.#last) this.#times.set(what, (this.#times.get(what) ?? 0) + 1);
+    this.#last = words;
+    const name = `${what} ${this.#times.get(what)}`;
+    this.seen.add(name);
+    return typeof this.#at === 'string' ? name === this.#at : this.asked === this.#at;
   }
 }
 

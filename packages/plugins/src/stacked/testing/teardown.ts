@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hostLinkName } from '@heddle/cni/plugin';
-import { Sabotage } from '../../testing/index.ts';
+import { everyRequest } from '../../testing/index.ts';
 import { MASTER, StackedScene, type Subject } from './scene.ts';
 import { linkNames } from './verbs.ts';
 
@@ -75,27 +75,24 @@ export function testTeardown(subject: Subject): void {
     const clean = lab.hostState();
     const steps: string[] = [];
     const container = scene.container('pod');
-    for (let at = 1; ; at++) {
-      const sabotage = new Sabotage(at);
-      const outcome = await lab.run({
-        ...{ command: 'ADD', config, container },
-        wrap: (session) => sabotage.wrap(session),
-      });
-      if (sabotage.failed === undefined) break;
-      const what = `request ${at}, ${sabotage.failed}`;
-      steps.push(sabotage.failed);
-      if (outcome.exitCode === 0) {
+    for (const sabotage of everyRequest()) {
+      const request = { config, container };
+      const { exitCode, stdout, stderr } = await lab.run({ ...request, command: 'ADD', wrap: sabotage.wrap });
+      const what = `${sabotage}: ${stdout}${stderr}`;
+      if (sabotage.failed !== undefined) steps.push(sabotage.failed);
+      if (exitCode === 0) {
         // What is good to have but not needed.
-        assert.match(sabotage.failed, /^sysctl\./, what);
-        await lab.del({ config, container, prevResult: JSON.parse(outcome.stdout) });
-      }
+        assert.match(sabotage.failed ?? 'sysctl.nothing', /^sysctl\./, what);
+        await lab.del({ ...request, prevResult: JSON.parse(stdout) });
+      } else assert.ok(sabotage.failed !== undefined, what);
       assert.deepEqual(linkNames(container), [], what);
       assert.equal(ipam.held.size, 0, what);
     }
     assert.equal(lab.hostState(), clean);
-    t.diagnostic(`failed at each of: ${steps.join(', ')}`);
+    const reached = steps.join(', ');
+    t.diagnostic(`failed at each of: ${reached}`);
     for (const step of ['links.add', 'links.set', 'batch', 'links.get'])
-      assert.ok(steps.includes(step), step);
+      assert.ok(steps.includes(step), `${step} is not among ${reached}`);
   });
 
   test(`${type}: DEL takes down what an ADD left that was killed at any request to the kernel`, async () => {
@@ -104,16 +101,10 @@ export function testTeardown(subject: Subject): void {
     const config = scene.config();
     const clean = lab.hostState();
     const container = scene.container('pod');
-    for (let at = 1; ; at++) {
-      const sabotage = new Sabotage(at, 'dies');
-      const adding = lab.run({
-        ...{ command: 'ADD', config, container },
-        wrap: (session) => sabotage.wrap(session),
-      });
-      await sabotage.outcome(adding);
-      if (sabotage.failed === undefined) break;
+    for (const sabotage of everyRequest('dies')) {
+      await sabotage.outcome(lab.run({ command: 'ADD', config, container, wrap: sabotage.wrap }));
       await lab.del({ config, container });
-      const what = `request ${at}, ${sabotage.failed}`;
+      const what = `${sabotage}`;
       assert.deepEqual(linkNames(container), [], what);
       assert.equal(ipam.held.size, 0, what);
     }
