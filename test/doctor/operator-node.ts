@@ -18,8 +18,15 @@ export interface Printed {
   readonly findings: readonly Told[];
 }
 
-/** Hides what this machine has of CNI; the networks' directory is the lab's. */
+/**
+ * Hides what this machine has of CNI; the networks' directory is the lab's. Namespaces that other tests have mounted are
+ * let go: copies of those mounts would keep the tests' pods here after they are gone, and the doctor would see that an
+ * address is in use which a pod of this node has left.
+ */
 const PREPARE = `set -e
+findmnt --noheadings --list --types nsfs --output TARGET | while read -r namespace; do
+  umount "$namespace" 2> /dev/null || true
+done
 mount -t tmpfs -o mode=755 run /run
 for directory in etc var/lib opt; do
   mkdir -p /run/.layer/$directory/upper /run/.layer/$directory/work
