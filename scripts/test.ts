@@ -19,10 +19,12 @@ import { findKernel } from './lab/kernel.ts';
 import { missingLinkKinds } from './lab/link-kinds.ts';
 import { testsInGuest } from './lab/test-run.ts';
 import { enterSandbox } from './sandbox.ts';
+import { failureText, isSumOfOthers } from './test-failures.ts';
 
 interface Tally {
   passed: number;
-  failed: number;
+  /** What is said of each. */
+  readonly failed: string[];
   readonly skipped: Map<string, string>;
 }
 
@@ -44,7 +46,7 @@ const needsKernel = (path: string) =>
 /** Runtimes that mount below /run/netns as if they were alone, measurements, pods of the same names, and crowds of plugins. */
 const needsQuiet = (path: string) =>
   !needsLab(path) && /^test\/(cases|conformance|dhcp|interop|traffic)\/|\/faulty-plugins\./.test(path);
-const tally: Tally = { passed: 0, failed: 0, skipped: new Map() };
+const tally: Tally = { passed: 0, failed: [], skipped: new Map() };
 
 await runFiles(
   all.filter((path) => !needsKernel(path) && !needsLab(path)),
@@ -64,8 +66,10 @@ const installable = [...skipped].filter(([, reason]) => reason.startsWith('not i
 if (installable.length > 0 && process.env['CI'] !== undefined) {
   console.log(`${installable.length} skips are for programs that can be installed: that is a failure here`);
 }
-console.log(`${passed} passed, ${failed} failed, ${skipped.size} skipped`);
-const ok = failed === 0 && passed > 0 && (installable.length === 0 || process.env['CI'] === undefined);
+// Last, so that the end of a log tells them.
+for (const text of failed) console.log(text);
+console.log(`${passed} passed, ${failed.length} failed, ${skipped.size} skipped`);
+const ok = failed.length === 0 && passed > 0 && (installable.length === 0 || process.env['CI'] === undefined);
 process.exit(ok ? 0 : 1);
 
 async function runFiles(
@@ -103,8 +107,7 @@ async function runInLab(files: readonly string[]): Promise<void> {
       ),
     );
   } catch (error) {
-    tally.failed++;
-    console.log(error);
+    tally.failed.push(`failed: the lab\n    ${error}`);
   }
 }
 
@@ -115,7 +118,8 @@ async function report(events: AsyncIterable<TestEvent>): Promise<void> {
 async function* count(events: AsyncIterable<TestEvent>): AsyncGenerator<TestEvent> {
   for await (const event of events) {
     if (event.type === 'test:pass') countPassed(event.data);
-    if (event.type === 'test:fail') tally.failed++;
+    if (event.type === 'test:fail' && !isSumOfOthers(event.data))
+      tally.failed.push(failureText(event.data, process.cwd()));
     yield event;
   }
 }

@@ -25,8 +25,8 @@ export function parseEventLine(line: string): TestEvent {
 
 const ERROR = 'error in the guest';
 
-/** The runner wraps what a test throws. */
-function causeOf(error: Error): unknown {
+/** What a test threw: the runner wraps it. */
+export function causeOf(error: Error): unknown {
   return 'code' in error && error.code === 'ERR_TEST_FAILURE' && error.cause !== undefined
     ? error.cause
     : error;
