@@ -40,6 +40,8 @@ export class DhcpServer implements Disposable {
   readonly #socket: Fd;
   /** By client. */
   readonly #offered = new Map<string, Addr>();
+  /** The clients that have taken what they were offered. */
+  readonly #taken = new Set<string>();
   #offers = 0;
 
   constructor({ netns, link, address }: ServerPlace) {
@@ -49,6 +51,11 @@ export class DhcpServer implements Disposable {
     setsockopt(this.#socket, SOL.SOCKET, SO.BROADCAST, 1);
     bind(this.#socket, at(Addr.ZERO4, SERVER_PORT));
     watch(this.#socket, () => this.#serve(), { unref: true });
+  }
+
+  /** The addresses that clients have, of which it has heard by now. */
+  get leases(): readonly Addr[] {
+    return [...this.#taken].flatMap((client) => this.#offered.get(client) ?? []);
   }
 
   [Symbol.dispose](): void {
@@ -80,11 +87,14 @@ export class DhcpServer implements Disposable {
       }
       case 'request': {
         const isOwn = own?.equals(requestedAddress ?? asked.ciaddr) === true;
-        return isOwn ? this.#reply(asked, 'ack', own) : this.#reply(asked, 'nak', Addr.ZERO4);
+        if (!isOwn) return this.#reply(asked, 'nak', Addr.ZERO4);
+        this.#taken.add(client);
+        return this.#reply(asked, 'ack', own);
       }
       case 'release':
       case 'decline':
         this.#offered.delete(client);
+        this.#taken.delete(client);
         return undefined;
       default:
         return undefined;

@@ -249,6 +249,11 @@ export class Lab implements Disposable {
     return lines.filter((line) => !(kits?.test(line) ?? false) || /^(qdisc|filter|nftables)/.test(line));
   }
 
+  /** The addresses that the DHCP server of the containers' network has given and not got back; nothing where there is none. */
+  leases(): Snapshot {
+    return (this.#node.lan?.leases ?? []).map((address) => `lease ${address} of the DHCP server`);
+  }
+
   /** Ends a container: its namespace is gone when this returns, unless somebody else holds it. */
   async end(container: Container): Promise<void> {
     // The kernel takes the interfaces of a namespace away in its own time, and all at once: so one of them tells.

@@ -33,6 +33,11 @@ export class Lan implements Disposable {
     }
   }
 
+  /** The addresses that containers have of its server. */
+  get leases(): readonly Addr[] {
+    return this.#server.leases;
+  }
+
   [Symbol.dispose](): void {
     this.#server[Symbol.dispose]();
     this.#namespace[Symbol.dispose]();

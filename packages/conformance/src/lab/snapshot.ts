@@ -18,7 +18,8 @@ export type Matter =
   | 'qdisc'
   | 'filter'
   | 'setting'
-  | 'file';
+  | 'file'
+  | 'lease';
 
 /** A look at a namespace, or at files: lines such as `link eth0 …`. */
 export type Snapshot = readonly string[];

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Check, only } from '../check.ts';
 import { DoesNotApply, must } from '../failure.ts';
 import { GONE_WITHIN, type Lab } from '../lab/lab.ts';
-import { snapshotOf } from '../lab/snapshot.ts';
+import { differences, type Snapshot, snapshotOf } from '../lab/snapshot.ts';
 import { refusal } from './errors.ts';
 import { containerUnchanged, nodeUnchanged, same, settled, withoutCommonIpv6 } from './unchanged.ts';
 
@@ -14,16 +14,17 @@ export const LEAK_CHECKS: readonly Check[] = [
   {
     id: 'leaks/node',
     title:
-      'after ADD and DEL the node is as it was: links, addresses, routes, rules, neighbours, nftables, traffic control, parameters, files',
+      'after ADD and DEL the node is as it was: links, addresses, routes, rules, neighbours, nftables, traffic control, parameters, files, leases of DHCP',
     cites: BEYOND,
     why: 'What stays piles up until the node is slow, full or wrong.',
     async run(lab) {
       await lab.warmUp();
-      const before = await lab.snapshot();
+      const [before, leases] = [await lab.snapshot(), lab.leases()];
       const container = await lab.container();
       await lab.add(container);
       await lab.del(container);
       await nodeUnchanged(lab, before, 'ADD and DEL');
+      await leasesUnchanged(lab, leases, 'ADD and DEL');
     },
   },
   {
@@ -46,7 +47,7 @@ export const LEAK_CHECKS: readonly Check[] = [
     why: 'Some things leak only by turns.',
     async run(lab) {
       await lab.warmUp();
-      const before = await lab.snapshot();
+      const [before, leases] = [await lab.snapshot(), lab.leases()];
       for (let round = 0; round < 15; round++) {
         const container = await lab.container();
         await lab.add(container);
@@ -54,6 +55,7 @@ export const LEAK_CHECKS: readonly Check[] = [
         await lab.end(container);
       }
       await nodeUnchanged(lab, before, 'fifteen rounds');
+      await leasesUnchanged(lab, leases, 'fifteen rounds');
     },
   },
   {
@@ -124,7 +126,15 @@ export const LEAK_CHECKS: readonly Check[] = [
   },
 ];
 
-/** Milliseconds after which a process is taken for one that stays. */
+/** What gives a lease back is not answered: it may be under way for a moment. */
+async function leasesUnchanged(lab: Lab, before: Snapshot, after: string): Promise<void> {
+  for (let waited = 0; differences(before, lab.leases()).length > 0; waited += 20) {
+    if (waited >= STAYS_AFTER) same(before, lab.leases(), `the leases of DHCP as they were before ${after}`);
+    await sleep(20);
+  }
+}
+
+/** Milliseconds after which a process, or a lease, is taken for one that stays. */
 const STAYS_AFTER = 5000;
 
 function processesIn([lab, container]: readonly [
