@@ -68,8 +68,8 @@ locked, mounts, namespaces entered. After each kill it does what a runtime does,
 node and container must be as they are when nobody kills, and an ADD of the same names must work. The first ADD of a node
 is killed too, each time on a fresh one: what all attachments share may then be there in part, and the next ADD must
 complete it. Where a daemon runs beside the plugin, the same is done to the daemon, which is started anew after each kill.
-Six or eight points of each command are tried, spread over all of them; \`--crash all\` tries every one. The report says how
-many there were.
+Six or eight points of each command are tried, spread over all of them; \`--crash 20\` tries so many, \`--crash all\` every one.
+The report says how many there were.
 
 \`\`\`sh
 heddle conformance ./my-plugin --config plugin.json --suite crash --crash all

@@ -29,19 +29,23 @@ export interface OwnPlugin {
   readonly atLeast: number;
   /** What runs on the node meanwhile, and the path that is there when it is ready. */
   readonly daemon?: { readonly command: string; readonly ready: string };
+  /** At how many calls of each command it is killed, unless HEDDLE_CRASH says; else as many as the kit takes by itself. */
+  readonly crashPoints?: number;
 }
 
 /** Runs the kit; every check that is about the plugin must pass. The test's diagnostics say how long that took. */
-export function mustPass(t: TestContext, { directory, type, only = [], atLeast, daemon }: OwnPlugin): void {
-  const command = ['--conditions=source', resolve('packages/cli/src/main.ts')];
+export function mustPass(
+  t: TestContext,
+  { directory, type, only = [], atLeast, daemon, crashPoints }: OwnPlugin,
+): void {
   const agent = [...['--daemon', `${resolve('bin/heddle')} agent`], ...['--ready', '/run/heddle/agent.sock']];
-  if (THROUGH_AGENT) buildCommand();
+  const crash = process.env['HEDDLE_CRASH'] ?? crashPoints;
   const args = [
-    ...[...command, 'conformance', join(directory, type), '-o', 'json'],
+    ...[resolve(buildCommand()), 'conformance', join(directory, type), '-o', 'json'],
     ...only.flatMap((id) => ['--check', id]),
     ...(daemon === undefined ? [] : ['--daemon', daemon.command, '--ready', daemon.ready]),
     ...(THROUGH_AGENT && daemon === undefined ? agent : []),
-    ...(process.env['HEDDLE_CRASH'] === 'all' ? ['--crash', 'all'] : []),
+    ...(crash === undefined ? [] : ['--crash', String(crash)]),
   ];
   const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 1 << 28 });
   assert.match(stdout, /^\{\s*"program"/, stdout + stderr);

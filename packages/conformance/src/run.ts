@@ -25,8 +25,8 @@ export interface ConformanceOptions {
   /** Only these checks. */
   readonly only?: readonly string[] | undefined;
   readonly profile?: Profile | undefined;
-  /** Has checks that kill at system calls do it at every one, and not at some spread over all. */
-  readonly isThorough?: boolean | undefined;
+  /** At how many system calls of each command checks kill, spread over all; `Infinity` for every one. Each check has its usual number. */
+  readonly crashPoints?: number | undefined;
   /** A shell command that runs on the node for as long as the checks do, such as a daemon that the plugin talks to. */
   readonly daemon?: string | undefined;
   /** A path, such as the daemon's socket, that is there when it is ready; without it, the kit waits for a moment. */
@@ -109,7 +109,7 @@ export async function checkPlugin(options: ConformanceOptions): Promise<RunRepor
         nodes,
         surroundings,
         signal: options.signal,
-        isThorough: options.isThorough ?? false,
+        crashPoints: options.crashPoints,
       },
       options.profile ?? CLAIMS_ALL,
     );
@@ -125,7 +125,7 @@ interface Bench {
   readonly house: House;
   readonly nodes: Nodes;
   readonly surroundings: Readonly<Record<string, string>>;
-  readonly isThorough: boolean;
+  readonly crashPoints: number | undefined;
   readonly signal: AbortSignal | undefined;
 }
 

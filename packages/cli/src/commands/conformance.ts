@@ -15,7 +15,7 @@ interface ConformanceFlags extends CommonFlags {
   readonly profile?: string;
   readonly daemon?: string;
   readonly ready?: string;
-  readonly crash?: 'sample' | 'all';
+  readonly crash?: number;
   readonly format?: 'table' | 'json' | 'junit' | 'markdown';
   readonly list?: boolean;
 }
@@ -147,9 +147,10 @@ interface Output {
         optional: true,
       },
       crash: {
-        kind: 'enum',
-        values: ['sample', 'all'],
-        brief: 'kill the plugin at some of its calls, or at all of them (default: sample)',
+        kind: 'parsed',
+        parse: crashPoints,
+        brief: 'at how many of the calls of each command to kill it, or at all (default: 6 or 8)',
+        placeholder: 'n|all',
         optional: true,
       },
       format: {
@@ -197,13 +198,13 @@ interface Output {
           suites: flags.suite?.map((name) => suite(name, kit.SUITES)),
           daemon: flags.daemon,
           ready: flags.ready,
-          isThorough: flags.crash === 'all',
+          crashPoints: flags.crash,
         })
       : kit.checkRuntime({ ...common, ...runtimeOf(flags.runtime, common.profile, kit) }));
     const invocation = {
       program: plugin,
       ...{ runtime: flags.runtime, configFile: flags.config, kind: flags.kind },
-      ...{ daemon: flags.daemon, ready: flags.ready },
+      ...{ daemon: flags.daemon, ready: flags.ready, crashPoints: flags.crash },
     };
     const reports = {
       table: () => kit.tableReport(run, invocation, cli.stdout.isStyled),
@@ -229,6 +230,12 @@ function runtimeOf(runtime: string, profile: Profile | undefined, kit: typeof im
 function required(plugin: string | undefined): string {
   if (plugin !== undefined) return plugin;
   throw new CommandError(EXIT.USAGE, 'which plugin?', { hint: 'give the path of its file' });
+}
+
+function crashPoints(text: string): number {
+  if (text === 'all') return Number.POSITIVE_INFINITY;
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new SyntaxError(`"${text}" is neither a number from 1 nor all`);
 }
 
 function hasFailed({ outcomes }: RunReport): boolean {

@@ -58,8 +58,8 @@ export class Lab implements Disposable {
   readonly house: House;
   /** The network's name in ordinary calls. */
   readonly network: string;
-  /** Whether nothing may be left out for the sake of time. */
-  readonly isThorough: boolean;
+  /** At how many system calls of each command to kill; `undefined` for as many as the check takes by itself. */
+  readonly crashPoints: number | undefined;
   /** All calls so far. */
   readonly calls: Call[] = [];
   #node: Node;
@@ -77,7 +77,7 @@ export class Lab implements Disposable {
     readonly node: Node;
     readonly network: string;
     readonly surroundings: Readonly<Record<string, string>>;
-    readonly isThorough?: boolean;
+    readonly crashPoints?: number | undefined;
     /** Ends calls, and the check with them. */
     readonly signal?: AbortSignal | undefined;
     /** Gives up the node for another one, on which no plugin has run yet. */
@@ -91,7 +91,7 @@ export class Lab implements Disposable {
     this.network = facts.network;
     this.#surroundings = facts.surroundings;
     this.#signal = facts.signal;
-    this.isThorough = facts.isThorough ?? false;
+    this.crashPoints = facts.crashPoints;
   }
 
   get node(): Namespace {

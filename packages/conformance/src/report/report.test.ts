@@ -64,6 +64,10 @@ test('JSON has every check, and what makes a failure happen again', () => {
   assert.equal(json.checks[1].failure.reproduce, AGAIN);
   assert.equal(json.checks[1].failure.call.stdout, 'word');
   assert.equal(json.checks[2].reason, 'to come');
+  const again = (crashPoints: number) =>
+    JSON.parse(JSON.stringify(jsonReport(RUN, { ...INVOCATION, crashPoints }))).checks[1].failure.reproduce;
+  assert.equal(again(3), `${AGAIN.replace('--check', '--crash 3 --check')}`);
+  assert.equal(again(Number.POSITIVE_INFINITY), `${AGAIN.replace('--check', '--crash all --check')}`);
 });
 
 test('JUnit is XML, whatever a plugin has printed', () => {

@@ -10,12 +10,14 @@ export interface Invocation {
   readonly kind?: string | undefined;
   readonly daemon?: string | undefined;
   readonly ready?: string | undefined;
+  /** At how many calls of each command plugins were killed, as in `ConformanceOptions`. */
+  readonly crashPoints?: number | undefined;
 }
 
 /** A line for a shell. */
 export function reproduction(
   id: string,
-  { program, runtime, configFile, kind, daemon, ready }: Invocation,
+  { program, runtime, configFile, kind, daemon, ready, crashPoints }: Invocation,
 ): string {
   const flags = [
     ['--runtime', runtime],
@@ -23,6 +25,7 @@ export function reproduction(
     ['--kind', kind],
     ['--daemon', daemon],
     ['--ready', ready],
+    ['--crash', crashPoints === Number.POSITIVE_INFINITY ? 'all' : crashPoints?.toString()],
     ['--check', id],
   ] as const;
   const words = flags.flatMap(([flag, value]) => (value === undefined ? [] : [flag, quoted(value)]));

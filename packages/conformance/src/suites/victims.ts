@@ -82,7 +82,7 @@ export function placeText({ point, when }: CrashPlan, { points, reached }: Crash
   return `${when} ${pointText(at)}`;
 }
 
-/** All kills that there can be, or some of them, spread over all. What is done is noted. */
+/** All kills that there can be, or some of them, spread over all. What is done is noted. @param sample how many, unless the lab says */
 export function plansFor(lab: Lab, { points }: CrashReport, sample: number): readonly CrashPlan[] {
   const last = points.at(-1);
   if (last === undefined) throw new DoesNotApply('it changes nothing by itself');
@@ -90,7 +90,7 @@ export function plansFor(lab: Lab, { points }: CrashReport, sample: number): rea
     ...points.map(({ number }) => ({ point: number, when: 'before' }) as const),
     { point: last.number, when: 'after' },
   ];
-  const chosen = lab.isThorough ? plans : spread(plans, sample);
+  const chosen = spread(plans, lab.crashPoints ?? sample);
   lab.note(`killed at ${chosen.length} of ${plans.length} points`);
   return chosen;
 }
