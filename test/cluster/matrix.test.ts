@@ -77,7 +77,7 @@ test('a node that is cut off is missed and comes back', async () => {
   await untilComplete(lab);
 });
 
-test('a node whose firewall forwards nothing lets its pods out, and others in where the operator says so', {
+test('a node whose firewall forwards nothing forwards for pods all the same, and again after rules were lost', {
   skip: missing('iptables'),
 }, async () => {
   await using lab = await startLab(specOf({ nodes: 2, network: { encapsulation: 'always' } }));
@@ -87,13 +87,8 @@ test('a node whose firewall forwards nothing lets its pods out, and others in wh
     assert.equal(status, 0, stderr);
   };
   for (const program of ['iptables', 'ip6tables']) await onSecond(`${program} -P FORWARD DROP`);
-  const { reaches } = await lab.ask('matrix', { timeout: 4000 });
-  for (const { from, to, failures } of reaches) {
-    const isInto = to === 'pod2-1' && ['node1', 'pod1-1'].includes(from);
-    assert.equal(Object.keys(failures).length, isInto ? 3 : 0, `${from} ${to}`);
-  }
-  await onSecond('iptables -A CNI-ADMIN -d 10.244.0.0/16 -j ACCEPT');
-  await onSecond('ip6tables -A CNI-ADMIN -d fd00:10:244::/48 -j ACCEPT');
+  await untilComplete(lab);
+  for (const program of ['iptables', 'ip6tables']) await onSecond(`${program} -F`);
   await untilComplete(lab);
 });
 

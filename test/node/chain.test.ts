@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { assertUnchanged } from '../support/leftovers.ts';
 import { missing } from '../support/programs.ts';
+import { until } from '../support/until.ts';
 import { ChainNode, NODE, OUTSIDE, type Question } from './chain-node.ts';
 
 const FAMILIES = [4, 6] as const;
@@ -82,7 +83,7 @@ test(
 );
 
 test(
-  'where the node forwards nothing else, it forwards what pods begin, and what the operator lets in',
+  'where the node forwards nothing else, it forwards for pods, but for what the operator keeps out',
   withPrograms,
   async () => {
     await using node = await started();
@@ -102,13 +103,42 @@ test(
       for (const answer of node.ask(from, published)) assert.match(answer, /^web /);
     }
     const inward = [...FAMILIES.map((family): Question => [address[family], 'tcp', 80]), ...published];
-    assert.deepEqual(node.ask(node.outside, inward, 1), ['', '', '', '', '', '']);
-    // The operator's chain lets in more.
-    node.host.run('iptables -A CNI-ADMIN -d 10.244.0.0/16 -j ACCEPT');
-    node.host.run('ip6tables -A CNI-ADMIN -d fd00:10:244::/112 -j ACCEPT');
     for (const answer of node.ask(node.outside, inward)) assert.match(answer, /^web /);
+    // The operator's chain decides before.
+    node.host.run('iptables -A CNI-ADMIN -d 10.244.0.0/16 -j DROP');
+    node.host.run('ip6tables -A CNI-ADMIN -d fd00:10:244::/112 -j DROP');
+    assert.deepEqual(node.ask(node.outside, inward, 1), ['', '', '', '', '', '']);
   },
 );
+
+test('a pod is heard under its own addresses only, by its node and beyond', withPrograms, async () => {
+  await using node = await started();
+  const [liar, other] = [node.pod('liar'), node.pod('other')];
+  const own = (await node.add(liar)).address;
+  const theirs = (await node.add(other)).address;
+  const stolen = { 4: '203.0.113.9', 6: '2001:db8:9::9' } as const;
+  for (const family of FAMILIES) {
+    const bits = family === 4 ? 32 : 128;
+    // Whoever is asked has a way to answer, so that only the question can have been lost.
+    node.outside.run(`ip -${family} route replace ${stolen[family]} via ${NODE[family]}`);
+    node.host.run(`ip -${family} route add ${stolen[family]} via ${OUTSIDE[family]}`);
+    for (const target of [OUTSIDE[family], NODE[family], theirs[family]]) {
+      assert.ok(liar.netns.pings(target, '-I', own[family]), target);
+      for (const source of [stolen[family], theirs[family]]) {
+        if (source === target) continue;
+        liar.netns.run(`ip address add ${source}/${bits} dev lo${family === 6 ? ' nodad' : ''}`);
+        assert.equal(liar.netns.pings(target, '-I', source), false, `${source} to ${target}`);
+        liar.netns.run(`ip address del ${source}/${bits} dev lo`);
+      }
+    }
+  }
+  assert.match(node.host.run('nft list chain inet heddle cluster_sources'), /iifgroup != 74/);
+  node.host.run('nft flush chain inet heddle cluster_sources');
+  await until(
+    'the rules are there again',
+    () => node.host.run('nft list chain inet heddle cluster_sources').includes('drop') || undefined,
+  );
+});
 
 test('CHECK passes, and finds what any plugin of the chain has lost', withPrograms, async () => {
   await using node = await started();

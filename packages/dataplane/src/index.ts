@@ -1,4 +1,6 @@
-export { type ClusterRanges, removeClusterNat, syncClusterNat } from './cluster-nat.ts';
+export { isForwardUntold, removeClusterForward, syncClusterForward } from './cluster/forward.ts';
+export { type ClusterRanges, removeClusterNat, syncClusterNat } from './cluster/nat.ts';
+export { removeClusterSources, syncClusterSources } from './cluster/sources.ts';
 export { parseConditions } from './conditions.ts';
 export { DBusError } from './dbus/dbus-error.ts';
 export {

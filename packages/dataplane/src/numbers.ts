@@ -20,6 +20,8 @@ export const TABLES = {
 export const BASE_CHAINS = {
   /** Before connection tracking (NF_IP_PRI_RAW): what no wire may carry. */
   guard: { type: 'filter', hook: 'prerouting', priority: -300 },
+  /** Before connection tracking (NF_IP_PRI_RAW): what pods of the cluster send under addresses that are not theirs. */
+  clusterSources: { type: 'filter', hook: 'prerouting', priority: -300 },
   /** What comes in gets its destination (NF_IP_PRI_NAT_DST). */
   prerouting: { type: 'nat', hook: 'prerouting', priority: -100 },
   /** What the node itself sends gets its destination (NF_IP_PRI_NAT_DST). */
@@ -66,6 +68,8 @@ export const LINK_GROUPS = {
   cluster: 72,
   /** Links that are just being deleted together, in one send with being put there. */
   going: 73,
+  /** The host's ends of pods of the cluster, which send under their own addresses only. */
+  pods: 74,
 } as const;
 
 /** Network identifiers of VXLAN and Geneve. */

@@ -38,7 +38,9 @@ function made({ netns }: TestNode): string {
       .sort()
       .join('\n'),
   );
-  const ruleset = netns.run('sh', '-c', 'nft list table inet heddle || true');
+  const tables = ['inet heddle', 'ip filter', 'ip6 filter'];
+  const list = tables.map((table) => `nft -s list table ${table} || true`).join('; ');
+  const ruleset = netns.run('sh', '-c', list);
   const sysctls = netns.run(
     'sysctl net.ipv4.ip_forward net.ipv6.conf.all.forwarding net.ipv4.conf.heddle-vxlan.rp_filter',
   );
@@ -74,6 +76,10 @@ function harms({ block4, block6, mac, tunnel }: Record<string, string>): readonl
     'nft delete element inet heddle cluster4 { 10.244.0.0/16 }',
     'nft add element inet heddle cluster_outgoing4 { 10.9.0.0/16 }',
     'nft add rule inet heddle cluster_postrouting accept',
+    'nft flush chain inet heddle cluster_sources',
+    'iptables -F HEDDLE-FORWARD',
+    'ip6tables -D FORWARD 1',
+    'nft flush ruleset && nft add table inet foreign',
     'sysctl -qw net.ipv4.ip_forward=0',
     'sysctl -qw net.ipv6.conf.all.forwarding=0',
     'sysctl -qw net.ipv4.conf.heddle-vxlan.rp_filter=1',

@@ -9,6 +9,7 @@ import type { Membership } from './cluster/membership.ts';
 import { takeTunnelAddresses } from './cluster/tunnel.ts';
 import { Feed } from './feed.ts';
 import { KINDS, type Kind, Reconciler } from './kernel/reconciler.ts';
+import { untoldRules } from './kernel/rules.ts';
 import { watchKernel } from './kernel/watch.ts';
 import type { RoutingProblem, RoutingStatus } from './status.ts';
 import { statusOf } from './status-of.ts';
@@ -66,8 +67,8 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
 
 const RESYNC = 60;
 const HOLD = 15;
-/** How often parameters are looked at, of which the kernel does not tell; milliseconds. */
-const SYSCTL_PERIOD = 2_000;
+/** How often that is looked at of which the kernel does not tell, such as parameters; milliseconds. */
+const UNTOLD_PERIOD = 2_000;
 /** The least time between two repairs, so that a fight with somebody else does not take all of the machine. */
 const REPAIR_PAUSE = 200;
 /** How long to wait after something failed as a whole; milliseconds. */
@@ -92,7 +93,7 @@ class NodeRouter implements Router {
   #mayHaveMoved = false;
   #tunnelAt = 0;
   #resyncAt = 0;
-  #sysctlAt = 0;
+  #untoldAt = 0;
   #repairAt = 0;
   #holdUntil: number | undefined;
   #lastResync: number | undefined;
@@ -230,9 +231,10 @@ class NodeRouter implements Router {
       this.#tellApplied(await this.#reconciler.apply(delta, this.#isHolding), 'news');
     }
     if (this.#drift.size > 0 && now >= this.#repairAt) await this.#compare([...this.#drift], 'drift');
-    if (now >= this.#sysctlAt) {
-      this.#sysctlAt = now + SYSCTL_PERIOD;
-      this.#tellApplied(await this.#reconciler.resync(['sysctl']), 'drift');
+    if (now >= this.#untoldAt) {
+      this.#untoldAt = now + UNTOLD_PERIOD;
+      const untold = ['sysctl', ...untoldRules(this.#options.session)] as const;
+      this.#tellApplied(await this.#reconciler.resync(untold), 'drift');
     }
   }
 
@@ -340,7 +342,7 @@ class NodeRouter implements Router {
   async #pause(): Promise<void> {
     const now = this.#clock.monotonic();
     const due = Math.min(
-      ...[this.#resyncAt, this.#sysctlAt, this.#reconciler.failures.nextRetry, this.#feed.nextRelease],
+      ...[this.#resyncAt, this.#untoldAt, this.#reconciler.failures.nextRetry, this.#feed.nextRelease],
       this.#drift.size > 0 ? this.#repairAt : Number.POSITIVE_INFINITY,
     );
     const wait = this.#feed.isComplete ? Math.max(due - now, 0) : RESYNC * 1000;

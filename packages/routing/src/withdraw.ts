@@ -1,12 +1,12 @@
-import { removeClusterNat } from '@heddle/dataplane';
 import { ErrorList } from '@heddle/errors';
 import type { KernelSession } from '@heddle/netlink';
 import { deleteDevices } from './kernel/devices.ts';
 import { listKind } from './kernel/listing.ts';
+import { RULE_KINDS, syncRules } from './kernel/rules.ts';
 
 /**
- * Takes away all that routing made on the node: routes, the overlay devices with all that is on them, address
- * translation. Parameters of the kernel stay, for others may rely on them.
+ * Takes away all that routing made on the node: routes, the overlay devices with all that is on them, rules. Parameters
+ * of the kernel stay, for others may rely on them.
  *
  * @throws the problems, when all that could be done is
  */
@@ -24,6 +24,6 @@ export async function withdrawRouting(session: KernelSession): Promise<void> {
     await session.batch(found.filter(({ isOwned }) => isOwned).map(({ remove }) => remove()));
   });
   await attempt(() => deleteDevices(session));
-  await attempt(() => removeClusterNat(session));
+  for (const kind of RULE_KINDS) await attempt(() => syncRules(session, kind, undefined));
   ErrorList.throwIfAny('withdraw routing', problems);
 }

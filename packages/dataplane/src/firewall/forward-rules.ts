@@ -71,6 +71,8 @@ export function missingForwardRules(
 
 const STAGE_1 = 'CNI-ISOLATION-STAGE-1';
 const STAGE_2 = 'CNI-ISOLATION-STAGE-2';
+/** Where the rules begin: what FORWARD jumps to. */
+export const FIREWALL_ENTRIES: readonly string[] = [STAGE_1, FORWARD_CHAIN];
 const COMMENT = 'CNI firewall plugin rules';
 
 interface ChainRule {

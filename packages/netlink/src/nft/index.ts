@@ -19,6 +19,7 @@ export {
 export type { RawExpression } from './codec/expression-list.ts';
 export type { Expression, StatefulExpression } from './codec/expressions.ts';
 export { compile } from './compile.ts';
+export { nftFamilyOf } from './event-family.ts';
 export type { KeyType, OtherType, Scalar, TypeName } from './key-types.ts';
 export { formatKey, type KeyPart, type KeyRange, type KeyValue } from './key-values.ts';
 export { NftMemory } from './memory.ts';

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, test } from 'node:test';
+import { ProgramPath } from '@heddle/dataplane/testing';
 import { runInNetns } from '@heddle/sys';
-import { ProgramPath, Sabotage } from '../testing/index.ts';
+import { Sabotage } from '../testing/index.ts';
 import { FirewallLab, rulesIn, saved } from './testing.ts';
 
 describe('the kind nft', () => {

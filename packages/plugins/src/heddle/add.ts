@@ -1,6 +1,7 @@
 /** ADD: a veth pair, addresses of the cluster for the pod's end, and a route to each on the host. */
 import { CURRENT_VERSION, type Result } from '@heddle/cni';
 import { type AddCall, ownerAlias } from '@heddle/cni/plugin';
+import { LINK_GROUPS } from '@heddle/dataplane';
 import type { ClusterAddresses } from '@heddle/ipam/cluster';
 import type { Prefix } from '@heddle/netaddr';
 import { requestOf } from '../cluster/config.ts';
@@ -9,7 +10,6 @@ import { applyResult } from '../interface/apply-result.ts';
 import { chooseDns } from '../interface/dns.ts';
 import { enableForwarding } from '../interface/forwarding.ts';
 import { addHostRoute } from '../interface/host-route.ts';
-import { trySysctls } from '../interface/ipv6.ts';
 import { createVeth, type VethPair } from '../interface/veth.ts';
 import type { HeddleConfig } from './config.ts';
 import {
@@ -60,11 +60,11 @@ async function setUpHost(
   const { host, attachment, cniArgs } = call;
   const families = familiesOf(addresses);
   for (const family of families) await enableForwarding(host, family);
-  // Of IPv4, nobody takes packets from the pod that come from other addresses than its own.
-  if (families.includes(4)) await trySysctls(host, { [`net/ipv4/conf/${link.name}/rp_filter`]: '1' });
   await host.batch([
     host.links.plan.set(link.index, {
       alias: ownerAlias(attachment, cniArgs),
+      // Nobody takes packets from there that come from other addresses than the pod's own.
+      group: LINK_GROUPS.pods,
       ...(mtu > 0 && mtu !== link.mtu && { mtu }),
     }),
     ...(families.includes(6)

@@ -6,7 +6,8 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { CNI_CODE, PluginError } from '@heddle/cni';
-import { PluginLab, ProgramPath, ReferencePlugins, type TestNetns } from '../testing/index.ts';
+import { ProgramPath } from '@heddle/dataplane/testing';
+import { PluginLab, ReferencePlugins, type TestNetns } from '../testing/index.ts';
 import { portmap } from './index.ts';
 
 const installed = ReferencePlugins.find();

@@ -4,7 +4,6 @@ export { DhcpLink } from './dhcp-link.ts';
 export { FakeContainer, FakeLab } from './fake-lab.ts';
 export { type LabCall, type LabConfig, LabInflight, type LabRequest, PluginCaller } from './plugin-caller.ts';
 export { Container, PluginLab } from './plugin-lab.ts';
-export { ProgramPath } from './program-path.ts';
 export { ReferencePlugins } from './reference.ts';
 export { everyRequest, Sabotage, SabotageError, type SabotageKind } from './sabotage.ts';
 export { type StubAnswer, StubIpam } from './stub-ipam.ts';

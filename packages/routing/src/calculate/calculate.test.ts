@@ -49,6 +49,8 @@ test('VXLAN: a device, and for each peer one neighbour, one forwarding entry and
       'address heddle-vxlan 10.244.0.0',
       'address heddle-vxlan fd00:10:244::',
       'route 10.244.0.0/26 blackhole',
+      'sources',
+      'forward 10.244.0.0/16 fd00:10:244::/48',
       `neighbour heddle-vxlan 10.244.0.64 ${tunnelMac('b')}`,
       `fdb heddle-vxlan ${tunnelMac('b')} 192.0.2.2`,
       'route 10.244.0.64/26 via 10.244.0.64 dev heddle-vxlan',
@@ -71,7 +73,9 @@ test('cross-subnet: direct on the same segment, wrapped to others', () => {
 });
 
 test('never: direct on the same segment; what is beyond is left to routers, and told', () => {
-  const found = lines({ pools: pools('never'), affinities: BLOCKS }).filter((line) => !/sysctl/.test(line));
+  const found = lines({ pools: pools('never'), affinities: BLOCKS }).filter(
+    (line) => !/^(sysctl|sources|forward)/.test(line),
+  );
   assert.deepEqual(found.slice(0, 2), [
     'route 10.244.0.0/26 blackhole',
     'route 10.244.0.64/26 via 192.0.2.2 dev #2',
@@ -154,6 +158,13 @@ test('what leaves the cluster is translated, if its pool says so', () => {
   const some = [samplePool('v4', '10.244.0.0/16', { natOutgoing: true }), samplePool('w4', '10.245.0.0/16')];
   assert.ok(lines({ pools: some }).includes('nat 10.244.0.0/16 10.245.0.0/16 out 10.244.0.0/16'));
   assert.ok(!lines({ pools: some.slice(1) }).some((line) => line.startsWith('nat')));
+});
+
+test('pods are let through, and heard under their own addresses only, where there are pools', () => {
+  const found = lines({ pools: pools('never') });
+  assert.ok(found.includes('forward 10.244.0.0/16 fd00:10:244::/48'));
+  assert.ok(found.includes('sources'));
+  assert.ok(!lines({}).some((line) => /^(forward|sources)/.test(line)));
 });
 
 test('what overlays cost', () => {

@@ -83,6 +83,18 @@ export interface DesiredNat extends Keyed {
   readonly outgoing: readonly Prefix[];
 }
 
+/** Pods are heard under their own addresses only. */
+export interface DesiredSources extends Keyed {
+  readonly kind: 'sources';
+}
+
+/** What pods send and are sent is let through. */
+export interface DesiredForward extends Keyed {
+  readonly kind: 'forward';
+  /** All ranges of pods. */
+  readonly pools: readonly Prefix[];
+}
+
 /** See the file's comment. */
 export type DesiredObject =
   | DesiredLink
@@ -91,7 +103,9 @@ export type DesiredObject =
   | DesiredNeighbour
   | DesiredFdb
   | DesiredSysctl
-  | DesiredNat;
+  | DesiredNat
+  | DesiredSources
+  | DesiredForward;
 
 /** What a node's kernel is to have, by key. */
 export interface DesiredState {
@@ -138,6 +152,14 @@ export function desiredNat(pools: readonly Prefix[], outgoing: readonly Prefix[]
     pools: all,
     outgoing: out,
   };
+}
+
+/** What keeps pods to their addresses: the same on every node. */
+export const DESIRED_SOURCES: DesiredSources = { kind: 'sources', key: 'sources', text: '' };
+
+export function desiredForward(pools: readonly Prefix[]): DesiredForward {
+  const sorted = [...pools].sort(Prefix.compare);
+  return { kind: 'forward', key: 'forward', text: sorted.join(' '), pools: sorted };
 }
 
 /** The key of a route. */

@@ -1,9 +1,11 @@
 /** What a kernel must have whoever the other nodes are. */
 import type { Affinity, Pool } from '@heddle/ipam/blocks';
 import {
+  DESIRED_SOURCES,
   type DesiredLink,
   type DesiredObject,
   desiredAddress,
+  desiredForward,
   desiredLink,
   desiredNat,
   desiredRoute,
@@ -31,16 +33,17 @@ export function ownObjects(
     if (state === 'confirmed' && pools.has(pool)) objects.push(desiredRoute(cidr, { type: 'blackhole' }));
   }
   objects.push(...sysctls(own, pools, devices));
-  const all = [...pools.values()];
-  const outgoing = all.filter(({ natOutgoing }) => natOutgoing);
+  const all = [...pools.values()].map(({ cidr }) => cidr);
+  const outgoing = [...pools.values()].filter(({ natOutgoing }) => natOutgoing);
   if (outgoing.length > 0) {
     objects.push(
       desiredNat(
-        all.map(({ cidr }) => cidr),
+        all,
         outgoing.map(({ cidr }) => cidr),
       ),
     );
   }
+  if (all.length > 0) objects.push(DESIRED_SOURCES, desiredForward(all));
   return objects;
 }
 

@@ -1,6 +1,5 @@
 /** Makes the kernel what is desired: by what changed, or by comparing all of it. */
 
-import { removeClusterNat, syncClusterNat } from '@heddle/dataplane';
 import { ErrorList } from '@heddle/errors';
 import { type Change, type KernelSession, NetlinkError } from '@heddle/netlink';
 import type { Delta } from '../calculate/calculator.ts';
@@ -9,6 +8,7 @@ import type { Clock } from '../clock.ts';
 import { syncDevices } from './devices.ts';
 import { Failures } from './failures.ts';
 import { listKind, TABLE_KINDS, type TableKind } from './listing.ts';
+import { RULE_KINDS, type RuleKind, syncRules } from './rules.ts';
 import { syncSysctls } from './sysctls.ts';
 import { type Devices, dropChange, putChange, type TableObject } from './tables.ts';
 
@@ -16,7 +16,7 @@ import { type Devices, dropChange, putChange, type TableObject } from './tables.
 export type Kind = DesiredObject['kind'];
 
 /** All of it, in the order in which it is made. */
-export const KINDS: readonly Kind[] = ['link', 'sysctl', 'nat', ...TABLE_KINDS];
+export const KINDS: readonly Kind[] = ['link', 'sysctl', ...RULE_KINDS, ...TABLE_KINDS];
 
 /** A change to a table, and what it is about. */
 interface Planned {
@@ -63,7 +63,7 @@ export class Reconciler {
     for (const list of [put, drop]) for (const { kind } of list) touched.add(kind);
     if (touched.has('link')) return this.resync(KINDS, isHolding);
     let changes = touched.has('sysctl') ? await this.#syncSysctls() : 0;
-    if (touched.has('nat')) changes += await this.#syncNat();
+    for (const kind of RULE_KINDS) if (touched.has(kind)) changes += await this.#syncRules(kind);
     const planned: Planned[] = [];
     for (const kind of [...TABLE_KINDS].reverse()) {
       for (const object of drop) if (object.kind === kind) this.#plan(planned, object, true);
@@ -90,7 +90,7 @@ export class Reconciler {
       if (sent > 0) wanted = new Set(KINDS);
     }
     if (wanted.has('sysctl')) changes += await this.#syncSysctls();
-    if (wanted.has('nat')) changes += await this.#syncNat();
+    for (const kind of RULE_KINDS) if (wanted.has(kind)) changes += await this.#syncRules(kind);
     const drops: Planned[] = [];
     const puts: Planned[] = [];
     for (const kind of TABLE_KINDS) {
@@ -126,17 +126,13 @@ export class Reconciler {
     return changes;
   }
 
-  async #syncNat(): Promise<number> {
-    const wanted = this.#desired.get('nat');
+  async #syncRules(kind: RuleKind): Promise<number> {
     try {
-      const isChanged =
-        wanted?.kind === 'nat'
-          ? await syncClusterNat(this.#session, wanted)
-          : await removeClusterNat(this.#session);
-      this.failures.solve('nat');
-      return Number(isChanged);
+      const changes = await syncRules(this.#session, kind, this.#desired.get(kind));
+      this.failures.solve(kind);
+      return changes;
     } catch (error) {
-      this.failures.add('nat', reasonOf(error));
+      this.failures.add(kind, reasonOf(error));
     }
     return 0;
   }

@@ -1,9 +1,16 @@
 /** What others do to the kernel: told as kinds to be compared, not as what to do. */
 import { ROUTE_METRIC } from '@heddle/dataplane';
-import type { KernelEvent, KernelSession, Subscription } from '@heddle/netlink';
+import {
+  type KernelEvent,
+  type KernelSession,
+  type NftFamily,
+  nftFamilyOf,
+  type Subscription,
+} from '@heddle/netlink';
 import { OVERLAY_DEVICES } from '../calculate/overlays.ts';
 import type { Underlay } from '../underlay/underlay.ts';
 import { KINDS, type Kind, type Reconciler } from './reconciler.ts';
+import type { RuleKind } from './rules.ts';
 import { type Found, foundAddress, foundFdb, foundNeighbour, foundRoute } from './tables.ts';
 
 /** What a watch works with. */
@@ -74,11 +81,19 @@ function tell(options: WatchOptions, event: KernelEvent): void {
       if (route.dst.bits === 0) onUnderlay();
       return;
     }
-    case 'netfilter':
-      if (reconciler.desired.has('nat')) onDrift(['nat']);
+    case 'netfilter': {
+      const kinds = rulesIn(nftFamilyOf(event));
+      onDrift(kinds.filter((kind) => reconciler.desired.has(kind)));
       return;
+    }
     default:
   }
+}
+
+/** Which rules may be otherwise when tables of a family have changed. */
+function rulesIn(family: NftFamily | undefined): readonly RuleKind[] {
+  if (family === 'inet') return ['nat', 'sources'];
+  return family === 'ip' || family === 'ip6' ? ['forward'] : [];
 }
 
 /** Whether it is about a link of the underlay; anything is, while there is none. */

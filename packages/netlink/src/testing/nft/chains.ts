@@ -63,6 +63,13 @@ export function listChains(ruleset: Ruleset, { body }: ChangeRequest): Reply[] {
     );
 }
 
+/** The chain that a request names. */
+export function getChain(ruleset: Ruleset, { body }: ChangeRequest): Reply[] {
+  const { family, attributes } = read(body);
+  const table = ruleset.tables.get(`${family} ${attributes.table}`) ?? refuse('ENOENT');
+  return [describeChain(table, needChain(table, attributes.name), ruleset.generation)];
+}
+
 /** NLM_F_NONREC */
 const NONREC = 0x100;
 /** NF_IP_PRI_CONNTRACK */

@@ -2,7 +2,7 @@
 import { encode } from '@heddle/wire';
 import type { Reply } from '../../core/message.ts';
 import { generationMessage, NFT_MSG, nftType } from '../../nft/codec/nfgenmsg.ts';
-import { deleteChain, listChains, newChain } from './chains.ts';
+import { deleteChain, getChain, listChains, newChain } from './chains.ts';
 import type { Change, ChangeRequest } from './change.ts';
 import { resourceOf } from './change.ts';
 import { deleteElements, getElements, listElements, newElements } from './elements.ts';
@@ -33,6 +33,7 @@ export type Query = (ruleset: Ruleset, request: ChangeRequest) => Reply[];
 
 /** How a question is answered when it is for one thing; see {@link LISTINGS} for the others. */
 export const QUERIES: ReadonlyMap<number, Query> = new Map([
+  [NFT_MSG.GETCHAIN, getChain],
   [NFT_MSG.GETSET, getSet],
   [NFT_MSG.GETSETELEM, getElements],
   [NFT_MSG.GETGEN, (ruleset) => [describeGeneration(ruleset)]],

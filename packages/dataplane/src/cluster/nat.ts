@@ -16,7 +16,6 @@ import { Prefix } from '@heddle/netaddr';
 import {
   add,
   chain,
-  compile,
   delete_,
   element,
   flush,
@@ -30,13 +29,13 @@ import {
   type NftSet,
   ret,
   rule,
-  sameExpressions,
   set,
   setRef,
 } from '@heddle/netlink';
-import { NAT, TABLE } from './layout.ts';
-import { BASE_CHAINS } from './numbers.ts';
-import { commitPlanned } from './owned-elements.ts';
+import { NAT, TABLE } from '../layout.ts';
+import { BASE_CHAINS } from '../numbers.ts';
+import { commitPlanned } from '../owned-elements.ts';
+import { hasOnly } from './has-only.ts';
 
 /** The ranges of a cluster's pods. */
 export interface ClusterRanges {
@@ -49,25 +48,25 @@ export interface ClusterRanges {
 /**
  * Brings the kernel to these ranges, in one transaction; nothing is sent when it is so already.
  *
- * @returns whether something had to be changed
+ * @returns how many changes it took
  */
-export async function syncClusterNat(host: KernelSession, ranges: ClusterRanges): Promise<boolean> {
+export async function syncClusterNat(host: KernelSession, ranges: ClusterRanges): Promise<number> {
   // Nobody has to wait for whoever only looks.
-  if (await isAsWanted(host, ranges)) return false;
-  let isChanged = false;
+  if (await isAsWanted(host, ranges)) return 0;
+  let changes = 0;
   await commitPlanned(host, async () => {
     if (await isAsWanted(host, ranges)) return [];
-    isChanged = true;
+    changes = 1;
     return build(ranges);
   });
-  return isChanged;
+  return changes;
 }
 
-/** Takes all of it away; the table stays. @returns whether there was something */
-export async function removeClusterNat(host: KernelSession): Promise<boolean> {
-  if ((await removals(host)).length === 0) return false;
+/** Takes all of it away; the table stays. @returns how many changes it took */
+export async function removeClusterNat(host: KernelSession): Promise<number> {
+  if ((await removals(host)).length === 0) return 0;
   await commitPlanned(host, () => removals(host));
-  return true;
+  return 1;
 }
 
 const FAMILIES = [4, 6] as const;
@@ -125,11 +124,7 @@ async function removals({ nft }: KernelSession): Promise<readonly NftChange[]> {
 }
 
 async function isAsWanted({ nft }: KernelSession, { pools, outgoing }: ClusterRanges): Promise<boolean> {
-  const found = await nft.rules({ ...NAT, chain: CHAIN.name });
-  const wanted = rules();
-  const isSame = (rule: NftRule, index: number) =>
-    sameExpressions(found[index]?.expressions ?? [], compile(rule.expressions, NAT.family));
-  if (found.length !== wanted.length || !wanted.every(isSame)) return false;
+  if (!(await hasOnly(nft, CHAIN, rules()))) return false;
   for (const family of FAMILIES) {
     if (!(await hasExactly(nft, POOLS[family], pools))) return false;
     if (!(await hasExactly(nft, OUTGOING[family], outgoing))) return false;
