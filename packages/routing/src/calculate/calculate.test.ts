@@ -167,6 +167,24 @@ test('pods are let through, and heard under their own addresses only, where ther
   assert.ok(!lines({}).some((line) => /^(forward|sources)/.test(line)));
 });
 
+test('nodes that say that they have the same address are told of, whether this one is among them or not', () => {
+  const found = lines({
+    nodes: [
+      sampleNode('b', ['192.0.2.1/24']),
+      sampleNode('c', ['192.0.2.3/24']),
+      sampleNode('d', ['192.0.2.3/24']),
+    ],
+  });
+  assert.deepEqual(
+    found.filter((line) => line.startsWith('node')),
+    [
+      'node b: it has the address 192.0.2.1 between nodes, and so has this node',
+      'node c: it has the address 192.0.2.3 between nodes, and so has node d',
+      'node d: it has the address 192.0.2.3 between nodes, and so has node c',
+    ],
+  );
+});
+
 test('what overlays cost', () => {
   const rows = [
     ['vxlan', 4, 50],

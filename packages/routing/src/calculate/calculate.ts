@@ -4,6 +4,7 @@ import type { DesiredObject, DesiredState } from './desired.ts';
 import { objectsFor } from './node-objects.ts';
 import { needsV6 } from './overlays.ts';
 import { ownObjects } from './own-objects.ts';
+import { allFaults, SharedAddresses } from './shared-addresses.ts';
 import type { ClusterView } from './view.ts';
 
 /**
@@ -18,7 +19,8 @@ export function calculate(view: ClusterView): DesiredState {
   const borrowed = Map.groupBy(view.borrowed, ({ holder }) => holder);
   const none: readonly Affinity[] = [];
   const objects = new Map<string, DesiredObject>();
-  const faults = new Map<string, string>();
+  const unreachable = new Map<string, string>();
+  const addresses = new SharedAddresses();
   const add = (object: DesiredObject) => {
     if (!objects.has(object.key)) objects.set(object.key, object);
   };
@@ -33,7 +35,8 @@ export function calculate(view: ClusterView): DesiredState {
     };
     const found = objectsFor(own, peer, pools);
     for (const object of found.objects) add(object);
-    if (found.fault !== undefined) faults.set(`node ${record.name}`, found.fault);
+    if (found.fault !== undefined) unreachable.set(`node ${record.name}`, found.fault);
   }
-  return { objects, faults };
+  for (const record of [own.record, ...others]) addresses.change(record.name, undefined, record);
+  return { objects, faults: allFaults(unreachable, addresses, name) };
 }

@@ -5,6 +5,7 @@ import type { DesiredObject, DesiredState } from './desired.ts';
 import { objectsFor } from './node-objects.ts';
 import { needsV6 } from './overlays.ts';
 import { ownObjects } from './own-objects.ts';
+import { allFaults, SharedAddresses } from './shared-addresses.ts';
 import type { Borrowed, OwnNode } from './view.ts';
 
 /** What has changed since the last time. */
@@ -34,16 +35,20 @@ export class Calculator {
   /** Who wants what at a place, in the order of names: the first has it. */
   readonly #claims = new Map<string, readonly Claim[]>();
   readonly #objectsOf = new Map<string, ReadonlyMap<string, DesiredObject>>();
-  readonly #faults = new Map<string, string>();
+  /** What of a node's blocks cannot be reached. */
+  readonly #unreachable = new Map<string, string>();
+  readonly #addresses = new SharedAddresses();
   readonly #dirty = new Set<string>([OWN]);
   #v6Peers = 0;
 
   constructor(own: OwnNode) {
     this.#own = own;
+    this.#addresses.change(own.record.name, undefined, own.record);
   }
 
   /** This node's own record or underlay changed: everything may. */
   setOwn(own: OwnNode): void {
+    this.#addresses.change(own.record.name, this.#own.record, own.record);
     this.#own = own;
     this.#touchAll();
   }
@@ -52,6 +57,7 @@ export class Calculator {
   setNode(name: string, record: NodeRecord | undefined): void {
     if (name === this.#own.record.name) return;
     const before = this.#nodes.get(name);
+    this.#addresses.change(name, before, record);
     const needed = this.#v6Peers;
     this.#v6Peers +=
       Number(record !== undefined && needsV6(record)) - Number(before !== undefined && needsV6(before));
@@ -110,7 +116,7 @@ export class Calculator {
   state(): DesiredState {
     const objects = new Map<string, DesiredObject>();
     for (const [key, [first]] of this.#claims) if (first !== undefined) objects.set(key, first.object);
-    return { objects, faults: this.#faults };
+    return { objects, faults: this.faults };
   }
 
   /** What is known of a node's blocks. */
@@ -131,7 +137,7 @@ export class Calculator {
   }
 
   get faults(): ReadonlyMap<string, string> {
-    return this.#faults;
+    return allFaults(this.#unreachable, this.#addresses, this.#own.record.name);
   }
 
   #touchAll(): void {
@@ -177,12 +183,12 @@ export class Calculator {
     }
     const record = this.#nodes.get(source);
     const subject = `node ${source}`;
-    this.#faults.delete(subject);
+    this.#unreachable.delete(subject);
     if (record === undefined) return [];
     const affinities = this.#affinities.get(source)?.values() ?? [];
     const borrowed = [...(this.#borrowed.get(source)?.values() ?? [])].flat();
     const { objects, fault } = objectsFor(this.#own, { record, affinities, borrowed }, this.#pools);
-    if (fault !== undefined) this.#faults.set(subject, fault);
+    if (fault !== undefined) this.#unreachable.set(subject, fault);
     return objects;
   }
 
