@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { leavesChecksums } from '@heddle/dataplane';
+import { removeGoneNode } from './cluster/nodes.ts';
+import type { RouterEvent } from './router.ts';
 import { TestCluster, type TestNode } from './testing/test-cluster.ts';
 import { until } from './testing/until.ts';
 
@@ -10,13 +12,24 @@ async function pair() {
   await cluster.pool('v4', '10.244.0.0/16', { encapsulation: 'always', natOutgoing: true });
   await cluster.pool('v6', 'fd00:10:244::/48', { encapsulation: 'cross-subnet', natOutgoing: true });
   const segment = cluster.segment();
-  const one = await cluster.node('n1', segment, ['192.0.2.1/24', 'fd00::1/64']);
+  /** When changes of others were repaired, in monotonic milliseconds. */
+  const repairs: number[] = [];
+  const onEvent = ({ kind }: RouterEvent) => void (kind === 'applied' && repairs.push(performance.now()));
+  const one = await cluster.node('n1', segment, ['192.0.2.1/24', 'fd00::1/64'], { router: { onEvent } });
   const two = await cluster.node('n2', segment, ['192.0.2.2/24', 'fd00::2/64']);
   const pods = [await one.pod(), await two.pod()] as const;
   for (const address of pods[1].addresses)
     await until('they reach each other', () => pods[0].netns.pings(address));
   await one.router.resync();
-  return { cluster, segment, one, two, pods, [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose]() };
+  return {
+    cluster,
+    segment,
+    one,
+    two,
+    pods,
+    repairs,
+    [Symbol.asyncDispose]: () => cluster[Symbol.asyncDispose](),
+  };
 }
 
 /** All that routing made on a node, as text; without numbers that differ from one making to the next. */
@@ -88,7 +101,7 @@ function harms({ block4, block6, mac, tunnel }: Record<string, string>): readonl
 
 test('whatever is deleted or altered is as it was within seconds, and what is foreign stays', async (t) => {
   await using both = await pair();
-  const { one, two, pods } = both;
+  const { one, two, pods, repairs } = both;
   const { netns } = one;
   const [peer] = one.router.status().peers;
   const block = (family: 4 | 6) => `${peer?.blocks.find(({ cidr }) => cidr.family === family)?.cidr}`;
@@ -114,8 +127,10 @@ test('whatever is deleted or altered is as it was within seconds, and what is fo
   let slowest = 0;
 
   for (const harm of harms(names)) {
+    const [count, began] = [repairs.length, performance.now()];
     netns.run('sh', '-c', harm);
-    const began = performance.now();
+    // The programs that look afterwards keep this process, and the router in it, from going on.
+    await until(`something is repaired after: ${harm}`, () => repairs.length > count);
     let now = '';
     const isWhole = () => {
       try {
@@ -127,7 +142,7 @@ test('whatever is deleted or altered is as it was within seconds, and what is fo
       return now === whole;
     };
     await until(`all is as it was after: ${harm}`, isWhole).catch(() => assert.equal(now, whole, harm));
-    slowest = Math.max(slowest, performance.now() - began);
+    slowest = Math.max(slowest, (repairs.at(-1) ?? began) - began);
     assert.deepEqual(foreign(), before, harm);
   }
   t.diagnostic(`the slowest repair took ${Math.round(slowest)} ms`);
@@ -210,11 +225,11 @@ test('an underlay that changes is followed: the address, and the MTU', async () 
     await until('they reach each other', () => pods[0].netns.pings(address));
 });
 
-test('a node that is gone loses its routes; one that comes back after the store was away does not', async () => {
+test('a node that is missing keeps its routes, whoever starts anew meanwhile; one that was removed does not', async () => {
   await using cluster = new TestCluster();
   await cluster.pool('v4', '10.244.0.0/16', { encapsulation: 'always' });
   const segment = cluster.segment();
-  const more = { join: { leaseSeconds: 5 }, router: { holdSeconds: 30 } };
+  const more = { join: { leaseSeconds: 5 } };
   const one = await cluster.node('n1', segment, ['192.0.2.1/24'], more);
   const two = await cluster.node('n2', segment, ['192.0.2.2/24'], more);
   const pods = [await one.pod([4]), await two.pod([4])] as const;
@@ -236,5 +251,12 @@ test('a node that is gone loses its routes; one that comes back after the store 
   assert.ok(pods[0].netns.pings(address));
 
   await two.membership[Symbol.asyncDispose]();
+  await until('it is missed', () => one.router.status().peers[0]?.missing === true);
+  await one.router.resync();
+  await one.restart();
+  await one.router.resync();
+  assert.equal(routes(), whole);
+  assert.ok(pods[0].netns.pings(address));
+  await removeGoneNode(one.membership.member, 'n2');
   await until('its routes are withdrawn', () => routes() === '');
 });

@@ -64,10 +64,15 @@ function tell(options: WatchOptions, event: KernelEvent): void {
       }
       return;
     }
-    case 'address':
+    case 'address': {
+      const { link } = event.address;
       check('address', foundAddress(session.addresses, reconciler.devices, event.address));
-      if (isUnderlay(options, event.address.link)) onUnderlay();
+      // With the last address of IPv4 go the routes by a link, and the kernel does not tell.
+      if (action === 'delete' && (reconciler.devices.names.has(link) || isUnderlay(options, link)))
+        onDrift(['route']);
+      if (isUnderlay(options, link)) onUnderlay();
       return;
+    }
     case 'neighbour':
       check('neighbour', foundNeighbour(session.neighbours, reconciler.devices, event.neighbour));
       return;
