@@ -12,8 +12,6 @@ export interface FeedOptions {
   readonly calculator: Calculator;
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** For how long a node that is missing keeps its routes, in milliseconds. */
-  readonly hold: number;
   /** Called when something is new. */
   readonly onNews: () => void;
   /** Called when pools changed. */
@@ -30,15 +28,15 @@ interface Source {
 /**
  * See the file's comment.
  *
- * A node whose entry is missing keeps its routes for a moment, unless it has left: when the store was away for long, all
- * nodes are missing at first, and each comes back within seconds.
+ * A node whose entry is missing keeps its routes until it has left or is removed: it may only be cut off from the store,
+ * and its pods be well.
  */
 export class Feed {
   readonly #options: FeedOptions;
   readonly #known = new Map<string, Set<string>>();
   readonly #members = new Set<string>();
-  /** Missing nodes that keep their routes: name → until when, in monotonic milliseconds. */
-  readonly #held = new Map<string, number>();
+  /** Missing nodes that keep their routes. */
+  readonly #held = new Set<string>();
   readonly #faults = new Map<string, string>();
   #away: { readonly since: number; readonly reason: string } | undefined;
 
@@ -51,10 +49,9 @@ export class Feed {
     return this.#known.size === this.#sources.length;
   }
 
-  /** Whether there are members that are missing, and may come back. */
-  get hasMissing(): boolean {
-    const { nodes } = this.#options.calculator;
-    return this.#members.size > nodes.size + 1 || this.#held.size > 0;
+  /** Whether there are members of which nothing is known: they were missing already when all of it was read. */
+  get hasUnknown(): boolean {
+    return this.#members.size > this.#options.calculator.nodes.size + 1;
   }
 
   /** Since when and why the store is not followed. */
@@ -69,22 +66,6 @@ export class Feed {
 
   isHeld(node: string): boolean {
     return this.#held.has(node);
-  }
-
-  /** When the next missing node loses its routes, in monotonic milliseconds. */
-  get nextRelease(): number {
-    return Math.min(Number.POSITIVE_INFINITY, ...this.#held.values());
-  }
-
-  /** Lets go of nodes that have been missing for long enough. */
-  release(): void {
-    const { calculator, clock } = this.#options;
-    const now = clock.monotonic();
-    for (const [name, until] of this.#held) {
-      if (until > now) continue;
-      this.#held.delete(name);
-      calculator.setNode(name, undefined);
-    }
   }
 
   /** Follows until the signal aborts. */
@@ -156,11 +137,11 @@ export class Feed {
   }
 
   #tellNode(key: string, entry: Entry | undefined): void {
-    const { calculator, clock, hold } = this.#options;
+    const { calculator } = this.#options;
     const name = nameIn(key);
     if (entry === undefined) {
       if (!calculator.nodes.has(name)) return;
-      if (this.#members.has(name)) this.#held.set(name, clock.monotonic() + hold);
+      if (this.#members.has(name)) this.#held.add(name);
       else calculator.setNode(name, undefined);
       return;
     }

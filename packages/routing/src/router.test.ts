@@ -25,7 +25,7 @@ async function among(nodes: number) {
   const events: RouterEvent[] = [];
   const router = stack.use(
     await startRouter({
-      ...{ membership, store, session, holdSeconds: 0 },
+      ...{ membership, store, session },
       onEvent: (event) => events.push(event),
     }),
   );

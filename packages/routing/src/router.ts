@@ -23,8 +23,6 @@ export interface RouterOptions {
   readonly session: KernelSession;
   /** How often all of the kernel is compared, in seconds; 60 by default. What changes is told by the kernel anyhow. */
   readonly resyncSeconds?: number;
-  /** For how long a node that is missing keeps its routes, in seconds; 15 by default. */
-  readonly holdSeconds?: number;
   /**
    * Whether VXLAN devices fill in checksums themselves instead of leaving that to an offload (`ethtool -K heddle-vxlan
    * tx-checksum-ip-generic off`). By default only on kernels that get them wrong; some hardware is slow without it.
@@ -66,7 +64,6 @@ export async function startRouter(options: RouterOptions): Promise<Router> {
 }
 
 const RESYNC = 60;
-const HOLD = 15;
 /** How often that is looked at of which the kernel does not tell, such as parameters; milliseconds. */
 const UNTOLD_PERIOD = 2_000;
 /** The least time between two repairs, so that a fight with somebody else does not take all of the machine. */
@@ -95,7 +92,8 @@ class NodeRouter implements Router {
   #resyncAt = 0;
   #untoldAt = 0;
   #repairAt = 0;
-  #holdUntil: number | undefined;
+  /** Whether there were members of which nothing is known, whose routes may be those that nobody wants. */
+  #wasHolding = false;
   #lastResync: number | undefined;
   #isWoken = false;
   #stopWaiting: () => void = () => {};
@@ -103,7 +101,7 @@ class NodeRouter implements Router {
   #work: Promise<unknown> = Promise.resolve();
 
   constructor(options: RouterOptions) {
-    const { membership, session, store, holdSeconds = HOLD, clock = systemClock } = options;
+    const { membership, session, store, clock = systemClock } = options;
     this.#options = options;
     this.#clock = clock;
     this.#calculator = new Calculator({ record: membership.record, underlay: membership.underlay });
@@ -118,7 +116,6 @@ class NodeRouter implements Router {
         clock,
         calculator: this.#calculator,
         signal: this.#ending.signal,
-        hold: holdSeconds * 1000,
       },
       onNews: () => {
         if (this.#feed.isComplete || this.#feed.away !== undefined) this.#known.resolve();
@@ -215,8 +212,9 @@ class NodeRouter implements Router {
     if (this.#mayHaveMoved) await this.#lookAtUnderlay();
     if (!this.#feed.isComplete) return;
     const now = this.#clock.monotonic();
-    this.#holdUntil ??= now + (this.#options.holdSeconds ?? HOLD) * 1000;
-    this.#feed.release();
+    const isHolding = this.#feed.hasUnknown;
+    if (this.#wasHolding && !isHolding) this.#resyncAt = 0;
+    this.#wasHolding = isHolding;
     const delta = this.#calculator.delta();
     for (const name of delta.nodes) this.#noteChange(name);
     // With a block of the node its tunnel address may have gone.
@@ -228,7 +226,7 @@ class NodeRouter implements Router {
       return this.#compare(KINDS, 'resync');
     }
     if (delta.put.length + delta.drop.length > 0) {
-      this.#tellApplied(await this.#reconciler.apply(delta, this.#isHolding), 'news');
+      this.#tellApplied(await this.#reconciler.apply(delta, isHolding), 'news');
     }
     if (this.#drift.size > 0 && now >= this.#repairAt) await this.#compare([...this.#drift], 'drift');
     if (now >= this.#untoldAt) {
@@ -246,20 +244,13 @@ class NodeRouter implements Router {
     const now = this.#clock.monotonic();
     if (why === 'resync') this.#resyncAt = now + resyncSeconds * 1000;
     this.#repairAt = now + REPAIR_PAUSE;
-    const isHolding = this.#isHolding;
-    if (isHolding) this.#resyncAt = Math.min(this.#resyncAt, this.#holdUntil ?? 0);
     try {
-      this.#tellApplied(await this.#reconciler.resync(kinds, isHolding), why);
+      this.#tellApplied(await this.#reconciler.resync(kinds, this.#wasHolding), why);
       this.#faults.delete('kernel');
       if (why === 'resync') this.#lastResync = this.#clock.now();
     } finally {
       for (const { resolve } of waiting) resolve();
     }
-  }
-
-  /** Right after the start, those that are missing may only not have come back yet. */
-  get #isHolding(): boolean {
-    return this.#feed.hasMissing && this.#clock.monotonic() < (this.#holdUntil ?? 0);
   }
 
   async #lookAtUnderlay(): Promise<void> {
@@ -342,7 +333,7 @@ class NodeRouter implements Router {
   async #pause(): Promise<void> {
     const now = this.#clock.monotonic();
     const due = Math.min(
-      ...[this.#resyncAt, this.#untoldAt, this.#reconciler.failures.nextRetry, this.#feed.nextRelease],
+      ...[this.#resyncAt, this.#untoldAt, this.#reconciler.failures.nextRetry],
       this.#drift.size > 0 ? this.#repairAt : Number.POSITIVE_INFINITY,
     );
     const wait = this.#feed.isComplete ? Math.max(due - now, 0) : RESYNC * 1000;
