@@ -105,6 +105,11 @@ async function makeBlock(
   const { node } = member;
   const key = KEYS.affinity(node, cidr);
   const affinity = { node, pool: pool.name, cidr };
+  const poolKey = KEYS.pool(pool.name);
+  const present = await member.store.get(poolKey);
+  if (present === undefined) {
+    throw new StoreError('STORE_CONFLICT', `pool ${pool.name} was removed meanwhile`, { keys: [poolKey] });
+  }
   const wish =
     begun?.revision ??
     (await commitAs(member, [{ key, revision: 0 }], [putAffinity({ ...affinity, state: 'pending' })]));
@@ -114,11 +119,13 @@ async function makeBlock(
     { key, revision: wish },
     { key: keyOf(block), revision: 0 },
     { key: KEYS.deletions, revision: deletions },
+    { key: poolKey, revision: present.revision },
   ];
   try {
     const revision = await commitAs(member, conditions, [
       putAffinity({ ...affinity, state: 'confirmed' }),
       putBlock(block),
+      { put: KEYS.claims, value: '' },
     ]);
     return { value: block, revision };
   } catch (error) {
@@ -160,7 +167,8 @@ async function unlessTaken<T>({ presence }: Member, claim: () => Promise<T>): Pr
     return await claim();
   } catch (error) {
     if (!StoreError.is(error, 'STORE_CONFLICT')) throw error;
-    if (error.keys.some((key) => key === KEYS.deletions || key === presence?.key)) throw error;
+    const isOfAll = (key: string) => key === KEYS.deletions || key.startsWith(KEYS.pools);
+    if (error.keys.some((key) => isOfAll(key) || key === presence?.key)) throw error;
     return undefined;
   }
 }

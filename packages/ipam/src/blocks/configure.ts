@@ -44,9 +44,11 @@ export async function putPool(store: Store, config: PoolConfig, around: Surround
  * Removes a pool that no block is left of.
  *
  * @throws {IpamError} IPAM_POOL_INVALID when there are blocks, or there is no such pool
+ * @throws {StoreError} STORE_CONFLICT when a node claimed a block of some pool at the same time
  */
 export async function removePool(store: Store, name: string): Promise<void> {
   const key = KEYS.pool(name);
+  const claims = await store.get(KEYS.claims);
   const pool = await read(store, poolCodec, key);
   if (pool === undefined) throw new IpamError('IPAM_POOL_INVALID', `pool ${name}: there is no such pool`);
   if (!pool.value.disabled) {
@@ -58,7 +60,13 @@ export async function removePool(store: Store, name: string): Promise<void> {
       hint: 'wait until its pods are gone and the blocks were given up',
     });
   }
-  await store.commit({ conditions: [{ key, revision: pool.revision }], changes: [{ delete: key }] });
+  await store.commit({
+    conditions: [
+      { key, revision: pool.revision },
+      { key: KEYS.claims, revision: claims?.revision ?? 0 },
+    ],
+    changes: [{ delete: key }],
+  });
 }
 
 /** Changes settings; those that are left out stay. @throws {StoreError} STORE_CONFLICT, STORE_VALUE_INVALID */

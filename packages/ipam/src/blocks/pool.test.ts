@@ -1,11 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Addr, AddrRange, Prefix } from '@heddle/netaddr';
+import type { Store } from '@heddle/store';
 import { memoryStore } from '@heddle/store/testing';
+import { allocateAddresses } from './allocate.ts';
 import { blockOrder } from './block-order.ts';
+import { claimExactly } from './claim.ts';
 import { neededAddresses, neededBlocks } from './cluster-pool.ts';
 import { putPool, putSettings, removePool } from './configure.ts';
 import { addressesPerBlock, blocksOf, checkPools, type PoolConfig, resolvePool } from './pool.ts';
+import { KEYS } from './records.ts';
 
 const pool = (cidr: string, more: Partial<PoolConfig> = {}) =>
   resolvePool({ name: 'p', cidr: Prefix.parse(cidr), ...more });
@@ -102,6 +106,47 @@ test('a pool in the store keeps its range and blocks, and goes only when nobody 
   await assert.rejects(removePool(store, 'p'), invalid(/no such pool/));
   await assert.rejects(putSettings(store, { coolDownSeconds: 1201 }), { code: 'STORE_VALUE_INVALID' });
   await assert.rejects(putSettings(store, { maxBlocksPerNode: 0 }), { code: 'STORE_VALUE_INVALID' });
+});
+
+/** A store by which something else happens right before a commit that changes keys like this, once. */
+function interrupted(store: Store, keys: RegExp, first: () => Promise<unknown>): Store {
+  let isDone = false;
+  return {
+    ...store,
+    commit: async (transaction, options) => {
+      const touches = transaction.changes.some((change) =>
+        keys.test('put' in change ? change.put : change.delete),
+      );
+      if (touches && !isDone) {
+        isDone = true;
+        await first();
+      }
+      return store.commit(transaction, options);
+    },
+  };
+}
+
+test('no block is left of a pool that was removed, whoever of the two comes first', async () => {
+  const config = { name: 'p', cidr: Prefix.parse('10.0.0.0/16') };
+  for (const keys of [/affinities/, /blocks/]) {
+    await using store = memoryStore();
+    await putPool(store, config);
+    const removal = async () => {
+      await putPool(store, { ...config, disabled: true });
+      await removePool(store, 'p');
+    };
+    const member = { store: interrupted(store, keys, removal), node: 'n1', now: () => 0 };
+    await assert.rejects(allocateAddresses(member, { handle: 'h', families: [4] }), { code: 'IPAM_NO_POOL' });
+    assert.deepEqual((await store.list(KEYS.blocks)).entries, []);
+    assert.deepEqual((await store.list(KEYS.affinities)).entries, []);
+  }
+  await using store = memoryStore();
+  const pool = await putPool(store, { ...config, disabled: true });
+  const member = { store, node: 'n1', now: () => 0 };
+  // By a node that has not heard yet that it is disabled.
+  const claim = () => claimExactly(member, pool, Prefix.parse('10.0.0.0/26'));
+  await assert.rejects(removePool(interrupted(store, /pools/, claim), 'p'), { code: 'STORE_CONFLICT' });
+  await assert.rejects(removePool(store, 'p'), { message: /nodes have 1 blocks of it/ });
 });
 
 test('two pools that overlap are not added at the same time', async () => {

@@ -13,6 +13,8 @@ export const KEYS = {
   settings: `${ROOT}/settings`,
   /** Written whenever a block is deleted, so that whoever makes one knows that none was deleted meanwhile. */
   deletions: `${ROOT}/deletions`,
+  /** Written with every block that is made, so that its pool is not removed meanwhile. */
+  claims: `${ROOT}/claims`,
   pools: `${ROOT}/pools/`,
   /** Written with every pool, so that two that overlap cannot be added at the same time. */
   poolChanges: `${ROOT}/pool-changes`,
