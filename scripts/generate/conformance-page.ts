@@ -97,6 +97,7 @@ not every one of their points has been tried with this version.
 | loopback | agent | 12 | 8 | none | 16 |
 | macvlan | agent | 33 | 15 | 8 | 37 |
 | ptp | program | 37 | 18 | 10 | 45 |
+| ptp | agent | 37 | 18 | 10 | 43 |
 | static | program | 9 | 5 | none | 15 |
 | static | agent | 9 | 5 | none | 13 |
 | tap | agent | 36 | 15 | 8 | 40 |
