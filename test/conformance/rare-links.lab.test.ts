@@ -1,6 +1,7 @@
 /**
  * Our plugins for links that few kernels have, by the conformance kit: an emulated machine is slow, so an ordinary run has
- * what is about their links; HEDDLE_CONFORMANCE=all has all checks, HEDDLE_CONFORMANCE=vlan,vrf all of those plugins.
+ * what is about their links, and kills at three calls of an ADD; HEDDLE_CONFORMANCE=all has all checks,
+ * HEDDLE_CONFORMANCE=vlan,vrf all of those plugins.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,8 +25,12 @@ const ORDINARY = {
     'gc/frees-the-stale',
     'leaks/node',
     'leaks/container',
+    'crash/add',
+    'crash/daemon-add',
   ],
-  atLeast: 6,
+  atLeast: 7,
+  // The first call, one in the middle, and after the last.
+  crashPoints: 3,
 } as const;
 const asked = process.env['HEDDLE_CONFORMANCE'];
 
