@@ -8,6 +8,7 @@ import { putPool, putSettings } from './configure.ts';
 import { releaseHandle } from './give-back.ts';
 import { inspectStore } from './inspect.ts';
 import type { Member } from './member.ts';
+import { KEYS } from './records.ts';
 
 let store: Store;
 let now = 0;
@@ -38,6 +39,26 @@ test('addresses come from the node’s own block, one after the other', async ()
   await take(on('n1'), 'one-more');
   await take(on('n2'), 'other');
   assert.deepEqual((await ownersOfBlocks()).map((line) => line.split(' ')[1]).sort(), ['n1', 'n1', 'n2']);
+});
+
+test('a node of which two tasks claim one block at once keeps it', async () => {
+  await pool('p', '10.0.0.0/24');
+  const request = (addr: string) => ({ addresses: [Addr.parse(addr)] });
+  const affinity = KEYS.affinity('n1', Prefix.parse('10.0.0.0/26'));
+  let isFirst = true;
+  const slow: Store = {
+    ...store,
+    async get(key) {
+      // The other one is done between two looks of this one: it has seen no block, and sees its own claim made good.
+      if (key === affinity && isFirst) {
+        isFirst = false;
+        await take(on('n1'), 'other', request('10.0.0.1'));
+      }
+      return store.get(key);
+    },
+  };
+  assert.deepEqual(await take(on('n1', { store: slow }), 'one', request('10.0.0.2')), ['10.0.0.2/32']);
+  assert.deepEqual(await ownersOfBlocks(), ['10.0.0.0/26 n1']);
 });
 
 test('both families, or neither', async () => {

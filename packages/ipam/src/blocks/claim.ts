@@ -129,14 +129,17 @@ async function makeBlock(
     ]);
     return { value: block, revision };
   } catch (error) {
-    if (StoreError.is(error, 'STORE_CONFLICT')) {
+    // One that is more than a wish by now, another task of this node has made good.
+    const isWish = begun === undefined || begun.value.state === 'pending';
+    if (isWish && StoreError.is(error, 'STORE_CONFLICT')) {
       await member.store.commit({ conditions: [{ key, revision: wish }], changes: [{ delete: key }] });
     }
     throw error;
   }
 }
 
-async function adopt(member: Member, { value, revision }: Stored<Block>): Promise<Stored<Block>> {
+/** Makes a block the member's that is there already. @throws {StoreError} STORE_CONFLICT when somebody was faster */
+export async function adopt(member: Member, { value, revision }: Stored<Block>): Promise<Stored<Block>> {
   const { node: before, cidr, pool } = value;
   const { node } = member;
   const own = KEYS.affinity(node, cidr);

@@ -1,7 +1,7 @@
 /** Giving addresses back. */
 import type { Addr } from '@heddle/netaddr';
 import type { Change, Condition, Revision } from '@heddle/store';
-import { giveBack } from './block.ts';
+import { type Block, giveBack, ordinalOf } from './block.ts';
 import { attempts, type Guard, type Member, putBlock, read, readBlock, type Stored } from './member.ts';
 import { type HandleRecord, handleCodec, KEYS } from './records.ts';
 
@@ -55,16 +55,21 @@ async function plan(
   member: Member,
   { value: { handle, addresses } }: Stored<HandleRecord>,
 ): Promise<{ readonly when: readonly Condition[]; readonly changes: readonly Change[] }> {
-  const when: Condition[] = [];
-  const changes: Change[] = [];
+  const blocks = new Map<string, Stored<Block>>();
+  const before = new Map<string, Block>();
   for (const { addr, pool, block: cidr, sequence } of addresses) {
-    const block = await readBlock(member, { pool, cidr });
+    const key = KEYS.block(pool, cidr);
+    // Several addresses of one handle may be of one block.
+    const block = blocks.get(key) ?? (await readBlock(member, { pool, cidr }));
     if (block === undefined) continue;
-    const ordinal = Number(cidr.network.distance(addr));
-    const after = giveBack(block.value, { ordinal, handle, sequence }, member.now());
-    if (after === block.value) continue;
-    when.push({ key: KEYS.block(pool, cidr), revision: block.revision });
-    changes.push(putBlock(after));
+    if (!before.has(key)) before.set(key, block.value);
+    const ordinal = ordinalOf(block.value, addr);
+    const value = giveBack(block.value, { ordinal, handle, sequence }, member.now());
+    blocks.set(key, { value, revision: block.revision });
   }
-  return { when, changes };
+  const changed = [...blocks].filter(([key, { value }]) => value !== before.get(key));
+  return {
+    when: changed.map(([key, { revision }]) => ({ key, revision })),
+    changes: changed.map(([, { value }]) => putBlock(value)),
+  };
 }

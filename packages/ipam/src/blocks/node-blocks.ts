@@ -158,25 +158,31 @@ export class NodeBlocks {
     if (record === undefined || (writtenAt !== undefined && record.revision !== writtenAt)) return undefined;
     const { addresses } = record.value;
     if (addresses.some(({ sequence }) => sequence > upTo)) return undefined;
-    const conditions: Condition[] = [{ key, revision: record.revision }];
-    const changes: Change[] = [{ delete: key }];
-    const after: Block[] = [];
+    const after = new Map<string, Stored<Block>>();
     for (const { addr, pool, block: cidr, sequence } of addresses) {
+      const blockKey = KEYS.block(pool, cidr);
+      // Several addresses of one handle may be of one block.
       const block =
-        known.blocks.get(KEYS.block(pool, cidr)) ?? (await readBlock(this.#member, { pool, cidr }));
+        after.get(blockKey) ?? known.blocks.get(blockKey) ?? (await readBlock(this.#member, { pool, cidr }));
       if (block === undefined) return undefined;
       const ordinal = ordinalOf(block.value, addr);
       const given = giveBack(block.value, { ordinal, handle, sequence }, this.#member.now());
       if (given === block.value) return undefined;
-      conditions.push({ key: KEYS.block(pool, cidr), revision: block.revision });
-      changes.push(putBlock(given));
-      after.push(given);
+      after.set(blockKey, { value: given, revision: block.revision });
     }
-    const revision = await store.commit({ conditions, changes });
+    const conditions: Condition[] = [...after].map(([blockKey, { revision }]) => ({
+      key: blockKey,
+      revision,
+    }));
+    const changes: Change[] = [...after.values()].map(({ value }) => putBlock(value));
+    const revision = await store.commit({
+      conditions: [{ key, revision: record.revision }, ...conditions],
+      changes: [{ delete: key }, ...changes],
+    });
     known.handles.delete(handle);
     this.#remember(
       known,
-      after.map((value) => ({ value, revision })),
+      [...after.values()].map(({ value }) => ({ value, revision })),
     );
     return addresses.map(({ addr }) => addr);
   }

@@ -139,7 +139,7 @@ class SimulatedCluster {
 
   async #add(node: SimulatedNode): Promise<void> {
     const handle = `pods.c${++this.#names}.eth0`;
-    const { life } = node;
+    const { life, client } = node;
     const families = ([[4], [6], [4, 6]] as const)[Math.floor(this.simulation.random() * 3)] ?? [4];
     const wanted = Addr.parse(`10.0.0.${Math.floor(this.simulation.random() * 32)}`);
     const addresses = this.simulation.random() < 0.1 && families[0] === 4 ? [wanted] : [];
@@ -147,6 +147,8 @@ class SimulatedCluster {
     try {
       const request = { handle, families, addresses };
       const taken = await (node.blocks?.take(request) ?? allocateAddresses(this.#member(node), request));
+      // The process may have died when the answer was there and nobody had heard it: the runtime knows of no success then.
+      if (node.client !== client) return;
       node.underway.delete(handle);
       if (node.life !== life) return;
       const addrs = taken.map(({ address }) => address.addr);
@@ -246,9 +248,6 @@ class SimulatedCluster {
     if (node.isLost) return;
     node.isLost = true;
     this.#count('nodes lost');
-    node.life++;
-    for (const handle of [...node.live.keys()]) this.#forget(node, handle);
-    node.doomed.clear();
     const { presence } = node;
     const others = this.#nodes.filter((other) => other !== node);
     const other = others[Math.floor(this.simulation.random() * others.length)] ?? node;
@@ -261,6 +260,10 @@ class SimulatedCluster {
   async #removeLost(node: SimulatedNode, presence: number, remover: Member): Promise<void> {
     const key = presenceKey(node.name);
     await this.#quiet.commit({ conditions: [{ key, revision: presence }], changes: [{ delete: key }] });
+    // Only now: what the node takes until then is as lost as what it had before.
+    node.life++;
+    for (const handle of [...node.live.keys()]) this.#forget(node, handle);
+    node.doomed.clear();
     await this.simulation.sleep(this.simulation.random() * 20_000);
     if (this.simulation.random() < 0.7) {
       try {
