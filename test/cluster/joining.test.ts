@@ -113,6 +113,31 @@ test('a machine joins, joins again, and leaves; another one cannot have its name
   assert.equal((await heddle('node2', 'down')).status, 0);
 });
 
+test('a node with a subnet gives addresses of that only, and no other node can have it', async () => {
+  const store = 'sqlite:///run/lab/subnets.db';
+  const up = (node: string, ...args: readonly string[]) =>
+    heddle(node, 'up', '--name', node, '--store', store, '--subnet', '10.50.1.0/24', ...args);
+  const outside = await up('node1', '--pool', '10.51.0.0/16');
+  assert.match(outside.stderr, /subnet 10\.50\.1\.0\/24 is in no pool of the cluster/);
+  await assertUnchanged('node1');
+  const joined = await up('node1', '--pool', '10.50.0.0/16');
+  assert.equal(joined.status, 0, joined.stderr);
+  await on('node1', 'ip', 'netns', 'add', 'pod');
+  const added = await heddle('node1', 'add', 'heddle', 'pod');
+  assert.equal(added.status, 0, added.stderr);
+  const { ips } = JSON.parse(added.stdout) as { ips: { address: string }[] };
+  assert.ok(
+    ips.some(({ address }) => address.startsWith('10.50.1.')),
+    added.stdout,
+  );
+  const taken = await up('node2');
+  assert.equal(taken.status, 1);
+  assert.match(taken.stderr, /subnet 10\.50\.1\.0\/24: its block 10\.50\.1\.0\/26 belongs to node node1/);
+  await assertUnchanged('node2');
+  assert.equal((await heddle('node1', 'del', 'heddle', 'pod')).status, 0);
+  assert.equal((await heddle('node1', 'down')).status, 0);
+});
+
 test('without a cluster there is nothing to show or to leave', async () => {
   for (const command of [['down'], ['node', 'ls']]) {
     const { status, stderr } = await heddle('node1', ...command);

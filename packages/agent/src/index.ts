@@ -12,8 +12,11 @@ export {
   type NodePace,
 } from './node/cluster-node.ts';
 export { handlesInUse } from './node/evidence.ts';
+export { disconnectBridge } from './node/former-bridge.ts';
+export { formerHandle } from './node/former-network.ts';
 export { machineId } from './node/machine-id.ts';
 export {
+  type FormerNetworkConfig,
   NODE_CONFIG,
   type NodeConfig,
   parseNodeConfig,

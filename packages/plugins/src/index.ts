@@ -73,4 +73,5 @@ export const PLUGINS: ReadonlyMap<string, Plugin> = new Map(
 );
 
 export { type AddressChoice, type AddressSource, bySocket } from './cluster/config.ts';
+export { type FlannelNetwork, flannelNetwork } from './flannel/node-network.ts';
 export { type ConfiguredPools, configuredPools } from './host-local/pools.ts';

@@ -8,6 +8,7 @@ export type { JoinOptions, Membership, MembershipEvent, MembershipState } from '
 export { listNodes, type NodeEntry, removeGoneNode } from './cluster/nodes.ts';
 export { type MemberRecord, memberCodec, NODE_KEYS, type NodeRecord, nodeCodec } from './cluster/records.ts';
 export { isTunnelHandle, tunnelHandle } from './cluster/tunnel.ts';
+export { prepareOverlays } from './prepare.ts';
 export { type Router, type RouterEvent, type RouterOptions, startRouter } from './router.ts';
 export { RoutingError, type RoutingErrorCode } from './routing-error.ts';
 export type {

@@ -281,9 +281,14 @@ class NodeRouter implements Router {
         this.#faults.delete('tunnel addresses');
         const { tunnel } = membership.record;
         if (String(addresses) === String(tunnel.addresses)) continue;
-        membership.announce({ tunnel: { ...tunnel, addresses } });
-        this.#calculator.setOwn({ ...this.#calculator.own, record: membership.record });
-        this.#wake();
+        const announced = { ...tunnel, addresses };
+        this.#calculator.setOwn({
+          ...this.#calculator.own,
+          record: { ...membership.record, tunnel: announced },
+        });
+        // Others send to a tunnel address as soon as they know of it: its device is there by then.
+        await this.resync();
+        membership.announce({ tunnel: announced });
       } catch (error) {
         this.#fault('tunnel addresses', reasonOf(error));
         this.#tunnelAt = this.#clock.monotonic() + TUNNEL_RETRY;

@@ -5,14 +5,24 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { HeddleError } from '@heddle/errors';
-import { LeakWatch, listHandles, type Member, releaseIdleBlocks } from '@heddle/ipam/blocks';
+import {
+  claimSubnets,
+  LeakWatch,
+  listHandles,
+  type Member,
+  readCluster,
+  releaseIdleBlocks,
+} from '@heddle/ipam/blocks';
 import { WaitingReleases } from '@heddle/ipam/cluster';
+import { Prefix } from '@heddle/netaddr';
 import type { KernelSession } from '@heddle/netlink';
 import {
   type JoinOptions,
   joinCluster,
   type Membership,
   type MembershipEvent,
+  type OwnNode,
+  prepareOverlays,
   type Router,
   type RouterEvent,
   type RouterOptions,
@@ -22,6 +32,7 @@ import type { Store } from '@heddle/store';
 import { watchNames } from '../watch-names.ts';
 import { type AddressService, serveAddresses } from './address-service.ts';
 import { handlesInUse } from './evidence.ts';
+import { FormerNetwork, type FormerNetworkOptions } from './former-network.ts';
 import { type Clash, clashesLeft, restoreAddresses } from './live-addresses.ts';
 import { NodeAddresses, type Unready } from './node-addresses.ts';
 import type { NodeConfig } from './node-config.ts';
@@ -62,6 +73,8 @@ export interface ClusterNodeOptions {
   readonly session: KernelSession;
   /** That of `@heddle/routing` unless told otherwise. */
   readonly network?: ClusterNetwork;
+  /** How the former network of the node is told to take an attachment down, where the configuration has one. */
+  readonly detach?: FormerNetworkOptions['detach'];
   readonly onEvent?: (event: NodeEvent) => void;
   readonly pace?: Partial<NodePace>;
 }
@@ -85,6 +98,8 @@ export class ClusterNode implements AsyncDisposable {
   readonly #options: ClusterNodeOptions;
   readonly #pace: NodePace;
   readonly #waiting: WaitingReleases;
+  readonly #subnets: readonly Prefix[];
+  readonly #former: FormerNetwork | undefined;
   readonly #ending = new AbortController();
   readonly #stack = new AsyncDisposableStack();
   readonly #joined = Promise.withResolvers<void>();
@@ -102,10 +117,18 @@ export class ClusterNode implements AsyncDisposable {
     this.#options = options;
     this.#pace = { ...PACE, ...options.pace };
     this.#waiting = new WaitingReleases(config.waiting);
+    this.#subnets = config.subnets.map((text) => Prefix.parse(text));
+    this.#former =
+      config.former &&
+      new FormerNetwork({
+        ...{ config: config.former, subnets: this.#subnets, host: options.session, detach: options.detach },
+        tell: (what, failure) => this.#tell(what, failure),
+      });
     this.addresses = new NodeAddresses({
       node: config.name,
       waiting: this.#waiting,
       onWaiting: () => this.#giveWaitingSoon(),
+      onGiven: async (attachment) => await this.#former?.detached(attachment),
       condition: async () => ({ unready: await this.#troubled(), warnings: this.#warnings() }),
     });
     this.#joined.promise.catch(() => {});
@@ -121,6 +144,7 @@ export class ClusterNode implements AsyncDisposable {
     });
     this.#stack.use(this.#service);
     this.#stack.use(watchNames(config.waiting, (name) => name.endsWith('.give') && this.#giveWaitingSoon()));
+    if (this.#former !== undefined) this.#stack.use(this.#former.watch(() => this.#place?.membership.member));
     this.#work = this.#run();
   }
 
@@ -166,6 +190,8 @@ export class ClusterNode implements AsyncDisposable {
       try {
         this.#place = await this.#enter();
         this.#unready = undefined;
+        // What happened to it between its look and now.
+        this.#former?.settleSoon(() => this.#place?.membership.member);
         this.#joined.resolve();
         this.#tell('joined the cluster');
         break;
@@ -195,7 +221,7 @@ export class ClusterNode implements AsyncDisposable {
           ...(link !== undefined && { interface: link }),
           ...(families !== undefined && { families }),
         },
-        restore: (member) => this.#restore(member),
+        restore: (member, own) => this.#restore(member, own),
         onEvent: (event) => this.#hear(event),
       }),
     );
@@ -233,13 +259,21 @@ export class ClusterNode implements AsyncDisposable {
       this.#leaksReleased += released.length;
       if (released.length > 0) this.#tell(`gave back ${released.join(', ')}, whose attachments are gone`);
       await releaseIdleBlocks(membership.member);
+      await this.#former?.settle(membership.member);
     } catch (error) {
       this.#tell('give up what nobody uses', error);
     }
   }
 
-  /** Pods that live on while their node was taken for dead keep their addresses, before anybody can get these anew. */
-  async #restore(member: Member): Promise<void> {
+  /**
+   * Subnets are the node's before it gives any address. Pods of a former network, and those that live on while their node
+   * was taken for dead, keep their addresses, before anybody can get these anew.
+   */
+  async #restore(member: Member, own: OwnNode): Promise<void> {
+    if (this.#former !== undefined) {
+      await prepareOverlays(this.#options.session, own, (await readCluster(member)).pools);
+      await this.#former.settle(member);
+    } else if (this.#subnets.length > 0) await claimSubnets(member, this.#subnets);
     const { taken, clashes } = await restoreAddresses(member, this.#options.session);
     this.#clashes = clashes;
     if (taken.length > 0) {
@@ -306,6 +340,7 @@ export class ClusterNode implements AsyncDisposable {
 
   async #clashing(): Promise<Unready | undefined> {
     const before = this.#clashes;
+    const ofFormer = this.#former?.clashes ?? [];
     const left = await clashesLeft(before, this.#options.session);
     // Unless others have been found meanwhile.
     if (this.#clashes === before) {
@@ -314,8 +349,8 @@ export class ClusterNode implements AsyncDisposable {
         this.#tell('no pod uses an address any more that another one has');
       }
     }
-    if (left.length === 0) return undefined;
-    const uses = left.map(({ pod, addr, why }) => `${pod} uses ${addr}, but ${why}`);
+    if (left.length + ofFormer.length === 0) return undefined;
+    const uses = [...left.map(({ pod, addr, why }) => `${pod} uses ${addr}, but ${why}`), ...ofFormer];
     return { reason: uses.join('; '), hint: REMEDY };
   }
 

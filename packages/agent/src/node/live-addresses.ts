@@ -108,7 +108,10 @@ async function aliasesOf(host: KernelSession): Promise<ReadonlySet<string | unde
 async function liveAddresses(host: KernelSession): Promise<readonly Live[]> {
   const routes = await host.routes.list({ table: MAIN_TABLE });
   const byLink = Map.groupBy(
-    routes.filter(({ dst, type }) => dst.bits === dst.addr.bits && type === 'unicast'),
+    // The kernel's own lead to addresses of the host.
+    routes.filter(
+      ({ dst, type, protocol }) => dst.isSingle && type === 'unicast' && protocol !== RTPROT_KERNEL,
+    ),
     ({ link }) => link,
   );
   return (await host.links.list()).flatMap(({ index, alias }) => {
@@ -120,5 +123,7 @@ async function liveAddresses(host: KernelSession): Promise<readonly Live[]> {
   });
 }
 
+/** linux/rtnetlink.h */
+const RTPROT_KERNEL = 2;
 /** RT_TABLE_MAIN; linux/rtnetlink.h */
 const MAIN_TABLE = 254;

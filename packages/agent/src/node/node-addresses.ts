@@ -44,6 +44,8 @@ export interface NodeAddressesOptions {
   readonly waiting: WaitingReleases;
   /** Told when something is to be given back later. */
   readonly onWaiting: () => void;
+  /** Told of every attachment that was taken down, when its addresses were given back; what it throws, DEL fails with. */
+  readonly onGiven?: ((attachment: Attachment) => Promise<void>) | undefined;
   /** What stands in the way, though the node has joined; and what is worth a word. */
   readonly condition: () => Promise<{
     readonly unready?: Unready | undefined;
@@ -127,6 +129,7 @@ export class NodeAddresses implements ClusterAddresses {
     await this.#turns.take(handle, async () => {
       try {
         await this.#open().blocks.give(handle, at === undefined ? {} : { writtenAt: at });
+        await this.#options.onGiven?.(attachment);
         waiting.remove(attachment);
       } catch (error) {
         // What garbage collection finds it finds again.
@@ -209,6 +212,7 @@ export class NodeAddresses implements ClusterAddresses {
         if (!waiting.has(attachment)) return;
         try {
           await blocks.give(handle);
+          await this.#options.onGiven?.(attachment);
           waiting.remove(attachment);
         } catch (error) {
           if (!(error instanceof HeddleError)) throw error;

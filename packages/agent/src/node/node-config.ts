@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { NODE_SOCKET, WAITING_DIRECTORY } from '@heddle/ipam/cluster';
+import { Prefix } from '@heddle/netaddr';
 import * as v from 'valibot';
 import { NodeError } from './node-error.ts';
 
@@ -11,6 +12,13 @@ export const NODE_CONFIG = '/etc/heddle/node.json';
 const path = v.pipe(
   v.string(),
   v.check((text) => isAbsolute(text) && !text.includes('\0'), 'expected an absolute path'),
+);
+
+const linkName = v.pipe(v.string(), v.regex(/^[^\s/]{1,15}$/, 'expected the name of a link'));
+
+const subnet = v.pipe(
+  v.string(),
+  v.check((text) => Prefix.tryParse(text)?.hasHostBits === false, 'expected a subnet, such as 10.244.1.0/24'),
 );
 
 const schema = v.strictObject({
@@ -38,9 +46,24 @@ const schema = v.strictObject({
   /** What pools select nodes by. */
   labels: v.optional(v.record(v.string(), v.string()), {}),
   /** The link of the addresses between nodes; by default the one of the default route. */
-  interface: v.exactOptional(v.pipe(v.string(), v.regex(/^[^\s/]{1,15}$/, 'expected the name of a link'))),
+  interface: v.exactOptional(linkName),
   /** The families of the addresses between nodes; by default those that the link has. */
   families: v.exactOptional(v.pipe(v.array(v.picklist([4, 6])), v.minLength(1), v.maxLength(2))),
+  /** Subnets whose blocks are this node's from the start. */
+  subnets: v.optional(v.array(subnet), []),
+  /** The network that this node had before, for as long as pods are on it. */
+  former: v.exactOptional(
+    v.strictObject({
+      /** Its configuration, which runtimes see no more. */
+      config: path,
+      /** The directory of host-local's reservations. */
+      reservations: path,
+      /** The bridge that its pods are on; none where the host has a route to each. */
+      bridge: v.exactOptional(linkName),
+      /** The device of its overlay. */
+      overlays: v.optional(v.array(linkName), []),
+    }),
+  ),
   /** What tells this machine from another of the same name; by default its machine-id(5). */
   instance: v.exactOptional(v.pipe(v.string(), v.minLength(1), v.maxLength(128))),
   /** Where plugins ask for addresses. */
@@ -48,6 +71,9 @@ const schema = v.strictObject({
   /** Where addresses wait to be given back. */
   waiting: v.optional(path, WAITING_DIRECTORY),
 });
+
+/** The network that a node had before it was one of Heddle's; see the configuration's `former`. */
+export type FormerNetworkConfig = NonNullable<v.InferOutput<typeof schema>['former']>;
 
 /** A node's configuration. */
 export type NodeConfig = v.InferOutput<typeof schema>;

@@ -58,7 +58,7 @@ export async function serveUntilTold(cli: Cli, options: ServeOptions): Promise<v
   const cluster =
     options.node === undefined
       ? undefined
-      : stack.use(await startNode(options.node, (event) => logEvent(log, event)));
+      : stack.use(await startNode(cli, options.node, (event) => logEvent(log, event)));
   const descriptor = handedDescriptor(cli.env, process.pid);
   const agent = new Agent({
     door: descriptor === undefined ? ownDoor(agentPlace('socket', cli.env)) : handedDoor(descriptor),

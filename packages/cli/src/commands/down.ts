@@ -1,21 +1,19 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { machineId } from '@heddle/agent';
-import { joinCluster, withdrawRouting } from '@heddle/routing';
+import { withdrawRouting } from '@heddle/routing';
 import { type Cli, defineCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { FIRST_NETWORK_FILE } from '../install/first-network.ts';
 import { presentAt, sha256 } from '../install/present.ts';
 import { takeInventory } from '../inventory/collect.ts';
-import { stopAgent } from '../node/agent-process.ts';
-import { reachStore } from '../node/cluster-store.ts';
+import { restoreFormer } from '../migrate/apply.ts';
 import { configFile, ownConfig } from '../node/config-file.ts';
 import { CONFIG_FLAGS, type ConfigFlags } from '../node/flags.ts';
+import { leaveCluster } from '../node/leave.ts';
 import { CLUSTER_NETWORK, clusterNetwork } from '../node/network.ts';
 import { emit } from '../output/emit.ts';
 import { CommandError } from '../output/report-error.ts';
 import { configDir } from '../request/environment.ts';
-import { HEDDLE_VERSION } from '../version.ts';
 
 interface DownFlags extends ConfigFlags {
   readonly force?: boolean;
@@ -29,7 +27,7 @@ export const downCommand = defineCommand<DownFlags, []>({
   about: [
     'Ends the agent, gives back the addresses and blocks of this node, takes its entry out of the store, and removes the routes, ' +
       'devices and rules of the cluster from this machine, and the network from its configurations. The plugins stay; `heddle ' +
-      'uninstall` removes them.',
+      'uninstall` removes them. A node that was taken over has its former network again.',
     'Refuses while pods are attached to the network of the cluster. With --force it leaves all the same, also when the store ' +
       'does not answer: the other nodes then notice that this one is gone, and take its addresses back after a while.',
   ],
@@ -64,10 +62,11 @@ export const downCommand = defineCommand<DownFlags, []>({
         },
       );
     }
-    const left = await leave(cli, config, force);
+    const left = await leaveCluster(cli, config, force);
     using session = cli.openHost();
     await withdrawRouting(session);
     removeNetwork(cli);
+    if (config.former !== undefined) await restoreFormer(cli, config.former, configDir(cli));
     rmSync(configFile(cli, flags), { force: true });
     emit(
       cli,
@@ -78,31 +77,6 @@ export const downCommand = defineCommand<DownFlags, []>({
     return EXIT.OK;
   },
 });
-
-/** The store first: as long as it does not answer, everything stays as it is. */
-async function leave(cli: Cli, config: ReturnType<typeof ownConfig>, force: boolean): Promise<boolean> {
-  const { name, labels } = config;
-  try {
-    await using store = await reachStore(config);
-    await stopAgent(cli);
-    using session = cli.openHost();
-    const instance = config.instance ?? machineId();
-    const { interface: link, families } = config;
-    await using membership = await joinCluster({
-      ...{ store, session, name, instance, labels, version: HEDDLE_VERSION },
-      underlay: {
-        ...(link !== undefined && { interface: link }),
-        ...(families !== undefined && { families }),
-      },
-    });
-    await membership.leave();
-    return true;
-  } catch (error) {
-    if (!force) throw error;
-    await stopAgent(cli);
-    return false;
-  }
-}
 
 /** Only as it was written. */
 function removeNetwork(cli: Cli): void {

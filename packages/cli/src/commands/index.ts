@@ -18,6 +18,7 @@ import { ipamCommand } from './ipam.ts';
 import { labCommand } from './lab.ts';
 import { lockCommand } from './lock.ts';
 import { lsCommand } from './ls.ts';
+import { migrateCommand } from './migrate.ts';
 import { nodeCommand } from './node.ts';
 import { runCommand } from './run.ts';
 import { showCommand } from './show.ts';
@@ -48,6 +49,7 @@ export const COMMANDS: readonly HeddleCommand[] = [
   installCommand,
   uninstallCommand,
   upCommand,
+  migrateCommand,
   downCommand,
   agentCommand,
   dhcpCommand,

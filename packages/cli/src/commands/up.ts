@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { machineId, NODE_CONFIG } from '@heddle/agent';
-import { findUnderlay, listNodes } from '@heddle/routing';
-import type { Store } from '@heddle/store';
+import { putSettings } from '@heddle/ipam/blocks';
+import { findUnderlay } from '@heddle/routing';
 import { type Cli, defineCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { applySteps } from '../install/apply.ts';
@@ -16,9 +16,9 @@ import { reachStore } from '../node/cluster-store.ts';
 import { configFile, desiredConfig, writeConfig } from '../node/config-file.ts';
 import { UP_FLAGS, type UpFlags } from '../node/flags.ts';
 import { clusterNetwork } from '../node/network.ts';
-import { ensurePools } from '../node/pools.ts';
+import { checkSubnets, ensurePools } from '../node/pools.ts';
+import { refuseTakenName } from '../node/taken-name.ts';
 import { emit } from '../output/emit.ts';
-import { CommandError } from '../output/report-error.ts';
 
 /** `heddle up`. */
 export const upCommand = defineCommand<UpFlags, []>({
@@ -69,7 +69,9 @@ export const upCommand = defineCommand<UpFlags, []>({
     using _lock = installLock(cli.places.pluginDir);
     const plan = await planNetwork(cli);
     if (plan.inTheWay.length > 0) return refuse(cli, plan);
-    const poolsMade = await ensurePools(store, session, flags);
+    const isFirst = await checkSubnets(store, config, flags);
+    const poolsMade = await ensurePools(store, session, config, flags);
+    if (isFirst) await putSettings(store, { mode: 'node-subnets' });
     writeConfig(file, config);
     applySteps(plan.steps);
     const agent = program && (await startAgent(cli, program, file));
@@ -107,21 +109,6 @@ function summary(
       : [`the agent is process ${agent}`]),
     '',
   ].join('\n');
-}
-
-/** @throws {CommandError} when another machine has the name */
-async function refuseTakenName(store: Store, name: string, instance: string): Promise<void> {
-  const taken = (await listNodes(store)).find((node) => node.name === name);
-  const other = taken?.record?.instance ?? taken?.member?.instance;
-  if (other === undefined || other === instance) return;
-  const addresses = taken?.record?.underlay.join(' ') ?? '';
-  throw new CommandError(
-    EXIT.FAILED,
-    `node ${name} is in the cluster already, as another machine: ${addresses || other}`,
-    {
-      hint: 'choose another --name; a machine that is gone for good is taken out with `heddle node rm`',
-    },
-  );
 }
 
 /** The plugins as clients of the agent, and the network of the cluster in the place of the first one. */

@@ -54,6 +54,7 @@ export function desiredConfig(cli: Cli, flags: UpFlags): WrittenNodeConfig {
     ...(flags.passwordFile !== undefined && { password: passwordIn(resolve(cli.cwd, flags.passwordFile)) }),
     ...(label !== undefined && { labels: Object.fromEntries(label) }),
     ...(flags.interface !== undefined && { interface: flags.interface }),
+    ...(flags.subnet !== undefined && { subnets: flags.subnet.map(String) }),
   };
   parseNodeConfig(config, 'heddle up');
   return config;

@@ -24,6 +24,7 @@ export interface UpFlags extends ConfigFlags {
   readonly label?: readonly (readonly [name: string, value: string])[];
   readonly interface?: string;
   readonly pool?: readonly Prefix[];
+  readonly subnet?: readonly Prefix[];
   readonly encapsulation: Encapsulation;
   readonly overlay: Overlay;
   readonly natOutgoing: boolean;
@@ -60,6 +61,15 @@ export const UP_FLAGS = {
     kind: 'parsed',
     parse: Prefix.parse,
     brief: "a range for pods' addresses, where the cluster has none of that family; may be repeated",
+    placeholder: 'prefix',
+    variadic: true,
+    optional: true,
+  },
+  subnet: {
+    kind: 'parsed',
+    parse: Prefix.parse,
+    brief:
+      "a part of a pool that is this node's; with the first one all nodes of the cluster keep to theirs; may be repeated",
     placeholder: 'prefix',
     variadic: true,
     optional: true,

@@ -32,7 +32,7 @@ export async function chooseAny(member: Member, cluster: Cluster, pools: readonl
   const { settings } = cluster;
   const own = await fromOwn(member, cluster, pools);
   if (own.choice !== undefined) return own.choice;
-  const mayHaveMore = settings.mode === 'cluster-pool' || own.count < settings.maxBlocksPerNode;
+  const mayHaveMore = mayClaim(cluster, own.count);
   for (const gain of mayHaveMore ? [claimBlock, takeOverIdle] : []) {
     for (const pool of pools) {
       const block = await gain(member, pool, settings);
@@ -91,6 +91,7 @@ export async function chooseExactly(
   pools: readonly Pool[],
   addr: Addr,
 ): Promise<Choice> {
+  const { settings } = cluster;
   const refuse = (why: string) =>
     new IpamError('IPAM_ADDRESS_UNAVAILABLE', `requested address ${addr}: ${why}`);
   const pool = pools.find(({ cidr }) => cidr.contains(addr));
@@ -101,8 +102,11 @@ export async function chooseExactly(
   }
   if (isReserved(pool, addr)) throw refuse(`it is reserved in pool ${pool.name}`);
   const cidr = blockAround(pool, addr);
-  const block =
-    (await readBlock(member, { pool: pool.name, cidr })) ?? (await claimExactly(member, pool, cidr));
+  const present = await readBlock(member, { pool: pool.name, cidr });
+  if (present === undefined && settings.mode === 'node-subnets') {
+    throw refuse(`its block ${cidr} is in no subnet of node ${member.node}`);
+  }
+  const block = present ?? (await claimExactly(member, pool, cidr));
   const { node } = block.value;
   if (isStrict(cluster) && node !== member.node) {
     throw refuse(`its block ${cidr} belongs to ${node ?? 'no node'}, and affinity is strict`);
@@ -110,8 +114,8 @@ export async function chooseExactly(
   const ordinal = ordinalOf(block.value, addr);
   const holder = block.value.held.find((held) => held.ordinal === ordinal);
   if (holder !== undefined) throw refuse(`it is held by ${holder.handle} on ${holder.node}`);
-  if (!isFree(block.value, ordinal, momentOf(member, cluster.settings))) {
-    throw refuse(`it was given back less than ${cluster.settings.coolDownSeconds} seconds ago`);
+  if (!isFree(block.value, ordinal, momentOf(member, settings))) {
+    throw refuse(`it was given back less than ${settings.coolDownSeconds} seconds ago`);
   }
   return { pool, block, ordinal };
 }
@@ -125,10 +129,9 @@ export async function requireRoom(member: Member, cluster: Cluster, pools: reado
     const mayTake = ({ node }: Block) => node === undefined || node === member.node || !isStrict(cluster);
     if (blocks.some((block) => mayTake(block.value) && free(member, cluster, pool, block) !== undefined))
       return;
-    const mayHaveMore = cluster.settings.mode === 'cluster-pool' || own < cluster.settings.maxBlocksPerNode;
-    if (mayHaveMore && BigInt(blocks.length) < blocksOf(pool)) return;
+    if (mayClaim(cluster, own) && BigInt(blocks.length) < blocksOf(pool)) return;
   }
-  throw await exhausted(member, cluster, pools, own < cluster.settings.maxBlocksPerNode);
+  throw await exhausted(member, cluster, pools, mayClaim(cluster, own));
 }
 
 function free(member: Member, { settings }: Cluster, pool: Pool, block: Stored<Block>): Choice | undefined {
@@ -138,7 +141,19 @@ function free(member: Member, { settings }: Cluster, pool: Pool, block: Stored<B
 
 /** Whether nodes give addresses of their own blocks only. */
 export function isStrict({ settings }: Cluster): boolean {
-  return settings.strictAffinity || settings.mode === 'cluster-pool';
+  return settings.strictAffinity || settings.mode !== 'blocks';
+}
+
+/** Whether a node with so many blocks of a family may have one more. */
+function mayClaim({ settings }: Cluster, count: number): boolean {
+  switch (settings.mode) {
+    case 'blocks':
+      return count < settings.maxBlocksPerNode;
+    case 'cluster-pool':
+      return true;
+    case 'node-subnets':
+      return false;
+  }
 }
 
 async function exhausted(
@@ -162,10 +177,15 @@ async function exhausted(
       held: all.reduce((sum, { held }) => sum + held.length, 0),
       resting: all.reduce((sum, { released }) => sum + released.length, 0),
     },
-    isStrict(cluster)
-      ? 'add a pool, or let nodes borrow from each other'
-      : 'add a pool, or wait for releases',
+    remedyFor(cluster),
   );
+}
+
+function remedyFor(cluster: Cluster): string {
+  if (cluster.settings.mode === 'node-subnets') return 'give the node another subnet: `heddle up --subnet`';
+  return isStrict(cluster)
+    ? 'add a pool, or let nodes borrow from each other'
+    : 'add a pool, or wait for releases';
 }
 
 /** Pools as messages name them. */

@@ -7,10 +7,11 @@ export { type ReleaseOptions, releaseHandle } from './give-back.ts';
 export { findHandle, listHandles } from './handles.ts';
 export { type BlockUse, type Inspection, inspectStore, type PoolUse } from './inspect.ts';
 export { LeakWatch } from './leaks.ts';
-export type { Member, Stored } from './member.ts';
+export { type Cluster, type Member, readCluster, type Stored } from './member.ts';
 export { NodeBlocks } from './node-blocks.ts';
 export {
   addressesPerBlock,
+  BLOCK_SIZES,
   blocksOf,
   checkPools,
   type Encapsulation,
@@ -29,6 +30,8 @@ export {
   type HandleAddress,
   type HandleRecord,
   handleCodec,
+  IPAM_MODES,
+  type IpamMode,
   type IpamSettings,
   KEYS,
   poolCodec,
@@ -36,3 +39,4 @@ export {
 export { type Repair, repairStore } from './repair.ts';
 export { type Retaken, type RetakeRequest, retakeAddresses } from './retake.ts';
 export { type Labels, parseSelector, type Selector } from './selector.ts';
+export { blocksWithin, claimSubnets } from './subnets.ts';

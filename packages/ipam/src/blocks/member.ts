@@ -137,8 +137,8 @@ export async function readAll<T>(
   return entries.map((entry) => decoded(codec, entry));
 }
 
-/** Pools and settings. */
-export async function readCluster({ store }: Member): Promise<Cluster> {
+/** Pools and settings, as they stand in the store. @throws {StoreError} as the store does */
+export async function readCluster({ store }: Pick<Member, 'store'>): Promise<Cluster> {
   const pools = await readAll(store, poolCodec, KEYS.pools);
   const settings = await read(store, settingsCodec, KEYS.settings);
   return { pools: pools.map(({ value }) => value), settings: settings?.value ?? DEFAULT_SETTINGS };

@@ -40,8 +40,8 @@ export interface Surroundings {
   readonly services?: readonly Prefix[];
 }
 
-/** The block sizes that are allowed, and the one taken unless said otherwise. */
-const BLOCK_SIZES = {
+/** The prefix lengths that blocks of a family may have, and the one taken unless said otherwise. */
+export const BLOCK_SIZES = {
   4: { least: 20, most: 32, usual: 26 },
   6: { least: 116, most: 128, usual: 122 },
 } as const;

@@ -36,6 +36,8 @@ export async function releaseIdleBlocks(
   { keep = 1 }: ReleaseIdleOptions = {},
 ): Promise<number> {
   const cluster = await readCluster(member);
+  // There a node's blocks are its own for good.
+  if (cluster.settings.mode === 'node-subnets') return 0;
   const affinities = await readAll<Affinity>(member.store, affinityCodec, KEYS.affinitiesOf(member.node));
   let given = 0;
   for (const ofPool of Map.groupBy(affinities, ({ value }) => value.pool).values()) {

@@ -73,13 +73,20 @@ export interface SandboxRecord {
   readonly key: string;
 }
 
+/** How nodes come to blocks; see {@link IpamSettings.mode}. */
+export const IPAM_MODES = ['blocks', 'cluster-pool', 'node-subnets'] as const;
+
+/** See {@link IPAM_MODES}. */
+export type IpamMode = (typeof IPAM_MODES)[number];
+
 /** What holds for the whole cluster. */
 export interface IpamSettings {
   /**
    * `blocks`: nodes claim blocks as they need them, and borrow from others' when there are none left. `cluster-pool`:
-   * every node has blocks of its own, as many as keep it ahead of its need, and nothing else.
+   * every node has blocks of its own, as many as keep it ahead of its need, and nothing else. `node-subnets`: every node
+   * has the blocks of the subnets that it was given, and keeps them; nobody claims others.
    */
-  readonly mode: 'blocks' | 'cluster-pool';
+  readonly mode: IpamMode;
   /** Nodes give addresses from their own blocks only. */
   readonly strictAffinity: boolean;
   /** How many blocks of each family a node may have in the mode `blocks`; it borrows what it needs beyond. */
@@ -109,7 +116,7 @@ const natural = v.pipe(v.number(), v.safeInteger(), v.minValue(0));
 export const settingsCodec = jsonCodec(
   'record of settings',
   v.object({
-    mode: v.optional(v.picklist(['blocks', 'cluster-pool']), DEFAULT_SETTINGS.mode),
+    mode: v.optional(v.picklist(IPAM_MODES), DEFAULT_SETTINGS.mode),
     strictAffinity: v.optional(v.boolean(), DEFAULT_SETTINGS.strictAffinity),
     maxBlocksPerNode: v.optional(v.pipe(natural, v.minValue(1)), DEFAULT_SETTINGS.maxBlocksPerNode),
     coolDownSeconds: v.optional(v.pipe(natural, v.maxValue(1200)), DEFAULT_SETTINGS.coolDownSeconds),

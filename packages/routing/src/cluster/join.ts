@@ -124,7 +124,8 @@ class NodeMembership implements Membership {
   async restore(): Promise<void> {
     const revision = this.#entered;
     const presence = { key: NODE_KEYS.node(this.name), revision };
-    await this.#options.restore?.({ ...this.member, presence });
+    const { record, underlay } = this;
+    await this.#options.restore?.({ ...this.member, presence }, { record, underlay });
     this.#revision = revision;
     this.#lost = undefined;
   }

@@ -1,6 +1,7 @@
 import type { Labels, Member } from '@heddle/ipam/blocks';
 import type { KernelSession } from '@heddle/netlink';
 import type { Store } from '@heddle/store';
+import type { OwnNode } from '../calculate/view.ts';
 import type { Clock } from '../clock.ts';
 import type { Underlay, UnderlayOptions } from '../underlay/underlay.ts';
 import type { NodeRecord } from './records.ts';
@@ -26,9 +27,9 @@ export interface JoinOptions {
   /**
    * Puts into the store what a node that was removed has lost, each time that the node's entry was not there. Nothing can
    * be taken by {@link Membership.member} until it is done, only by the one that is handed in; where it fails the node
-   * has not joined, and it is tried again.
+   * has not joined, and it is tried again. It is told what others know of the node, too.
    */
-  readonly restore?: (member: Member) => Promise<void>;
+  readonly restore?: (member: Member, own: OwnNode) => Promise<void>;
   readonly onEvent?: (event: MembershipEvent) => void;
 }
 
