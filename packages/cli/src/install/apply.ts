@@ -46,8 +46,12 @@ function applyStep(step: Step): void {
   }
 }
 
-/** @param make makes what is to be at `path`, under the name that it is given */
-function appear(path: string, make: (draft: string) => void): void {
+/**
+ * Puts something at a path, whole or not at all.
+ *
+ * @param make makes what is to be at `path`, under the name that it is given
+ */
+export function appear(path: string, make: (draft: string) => void): void {
   makeOpenDirectory(dirname(path));
   // A draft that a killed installation left is overwritten by the next one.
   const draft = join(dirname(path), `.${basename(path)}.heddle-draft`);

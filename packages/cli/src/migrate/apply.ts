@@ -15,6 +15,7 @@ import { makeDirectory } from '@heddle/sys';
 import type { Cli } from '../command.ts';
 import { applySteps } from '../install/apply.ts';
 import type { Step } from '../install/plan.ts';
+import { remember } from '../install/remember.ts';
 import { startAgent } from '../node/agent-process.ts';
 import { writeConfig } from '../node/config-file.ts';
 import { leaveCluster } from '../node/leave.ts';
@@ -51,16 +52,10 @@ export async function applyMigration(
   const { store, program, plugins, places } = around;
   await using undo = new AsyncDisposableStack();
   await changeStore(store, plan, undo);
-  const before = existsSync(places.config) ? readFileSync(places.config, 'utf8') : undefined;
-  undo.defer(() => {
-    if (before === undefined) rmSync(places.config, { force: true });
-    else writeConfig(places.config, JSON.parse(before) as WrittenNodeConfig);
-  });
+  undo.defer(remember(places.config));
   writeConfig(places.config, config);
-  const made = plugins.filter((step) => step.do === 'create' || step.do === 'link' || step.do === 'record');
-  undo.defer(() => {
-    for (const { path } of made.toReversed()) rmSync(path, { force: true });
-  });
+  for (const { path, do: what } of plugins)
+    if (what !== 'keep' && what !== 'skip') undo.defer(remember(path));
   applySteps(plugins);
   undo.defer(async () => {
     await leaveCluster(cli, parseNodeConfig(config, places.config), true);
@@ -69,7 +64,7 @@ export async function applyMigration(
     if (plan.former.bridge !== undefined) await disconnectBridge(session, plan.former.bridge);
   });
   const agent = await startAgent(cli, program, places.config);
-  changeNetwork(plan, places);
+  changeNetwork(plan, places, undo);
   // It is done: nothing is to be undone.
   undo.move();
   return agent;
@@ -95,7 +90,12 @@ async function changeStore(
 }
 
 /** First the new one, then the old one away: in between runtimes still see the old one, which sorts before it or not. */
-function changeNetwork({ former }: MigrationPlan, { network, aside }: MigrationPlaces): void {
+function changeNetwork(
+  { former }: MigrationPlan,
+  { network, aside }: MigrationPlaces,
+  undo: AsyncDisposableStack,
+): void {
+  undo.defer(remember(network));
   const draft = `${network}.heddle-draft`;
   makeDirectory(dirname(network), 0o755);
   writeFileSync(draft, clusterNetwork(), { mode: 0o644, flush: true });
