@@ -45,24 +45,27 @@ test('heddle-ipam gives ptp what its pods reach each other by', async () => {
   await lab.del({ config: ptp, container: two, prevResult: second });
 });
 
-test('packets of IPv4 from another address than the pod has do not get past its node', async () => {
+test('packets from another address than the pod has do not get past its node, over IPv4 and IPv6', async () => {
   await using node = await TestNode.joined();
   const { lab } = node;
-  const pod = lab.container();
+  const [pod, other] = [lab.container(), lab.container()];
   await lab.add({ config, container: pod });
-  const dropped = () => {
-    const [names = [], values = []] = lab.host
-      .run('cat /proc/net/netstat')
-      .split('\n')
-      .filter((line) => line.startsWith('TcpExt:'))
-      .map((line) => line.split(' '));
-    return Number(values[names.indexOf('IPReversePathFilter')]);
-  };
-  const before = dropped();
-  assert.ok(pod.pings('192.0.2.10'));
-  assert.equal(dropped(), before);
-  pod.run('ip address add 198.51.100.7/32 dev lo');
+  const [ipv4 = '', ipv6 = ''] = addressesOf(await lab.add({ config, container: other }));
+  lab.host.run('nft', 'add table inet seen');
+  lab.host.run('nft', 'add chain inet seen past { type filter hook forward priority 0; }');
+  lab.host.run('nft', 'add rule inet seen past meta l4proto { icmp, icmpv6 } counter');
+  const past = () => Number(/packets (\d+)/.exec(lab.host.run('nft list chain inet seen past'))?.[1]);
   pod.run('ip link set lo up');
-  assert.ok(!pod.pings('192.0.2.10', '-I', '198.51.100.7'));
-  assert.ok(dropped() > before);
+  for (const [target, foreign, bits] of [
+    [ipv4, '198.51.100.7', 32],
+    [ipv6, '2001:db8:7::7', 128],
+  ] as const) {
+    const before = past();
+    assert.ok(pod.pings(target), target);
+    const own = past();
+    assert.ok(own > before, target);
+    pod.run(`ip address add ${foreign}/${bits} dev lo`);
+    assert.ok(!pod.pings(target, '-I', foreign), foreign);
+    assert.equal(past(), own, foreign);
+  }
 });
