@@ -8,7 +8,6 @@ export {
   type ClusterNetwork,
   ClusterNode,
   type ClusterNodeOptions,
-  type NodeEvent,
   type NodePace,
 } from './node/cluster-node.ts';
 export { handlesInUse } from './node/evidence.ts';
@@ -24,6 +23,7 @@ export {
   type WrittenNodeConfig,
 } from './node/node-config.ts';
 export { NodeError, type NodeErrorCode } from './node/node-error.ts';
+export type { NodeEvent } from './node/node-event.ts';
 export type { AsJson, NodeBlockStatus, NodeStatus } from './node/node-status.ts';
 export { openStore, type StoreConfig } from './node/open-store.ts';
 export { errorCode } from './observe/figures.ts';

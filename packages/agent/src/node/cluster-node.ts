@@ -36,15 +36,9 @@ import { FormerNetwork, type FormerNetworkOptions } from './former-network.ts';
 import { type Clash, clashesLeft, restoreAddresses } from './live-addresses.ts';
 import { NodeAddresses, type Unready } from './node-addresses.ts';
 import type { NodeConfig } from './node-config.ts';
+import { membershipEvent, type NodeEvent, nodeEvent, routerEvent } from './node-event.ts';
 import type { AsJson, NodeStatus } from './node-status.ts';
 import { openStore } from './open-store.ts';
-
-/** Something that happened to the node; with a reason when it is not good. */
-export interface NodeEvent {
-  readonly kind: 'node';
-  readonly what: string;
-  readonly why?: string;
-}
 
 /** The network of the cluster: what makes a node a member, and what gives it routes. */
 export interface ClusterNetwork {
@@ -283,33 +277,13 @@ export class ClusterNode implements AsyncDisposable {
   }
 
   #hear(event: MembershipEvent): void {
-    switch (event.kind) {
-      case 'away':
-        this.#tell('the store is away', event.reason);
-        return;
-      case 'refused':
-        this.#tell('the cluster refuses this node', event.reason);
-        return;
-      case 'back':
-      case 'rejoined':
-        this.#tell(event.kind === 'back' ? 'the store is back' : 'joined the cluster again');
-        this.#giveWaitingSoon();
-        return;
-      case 'gone':
-      case 'removed':
-        this.#tell(`node ${event.node} is ${event.kind}`);
-        return;
-      case 'troubled':
-        this.#tell(event.what, event.reason);
-        return;
-    }
+    this.#options.onEvent?.(membershipEvent(event));
+    if (event.kind === 'back' || event.kind === 'rejoined') this.#giveWaitingSoon();
   }
 
   #hearRouter(event: RouterEvent): void {
-    if (event.kind === 'problem') this.#tell(event.problem.subject, event.problem.reason);
-    if (event.kind === 'solved') this.#tell(`${event.subject} is as it should be again`);
-    if (event.kind === 'applied' && event.why === 'drift')
-      this.#tell('repaired routes that somebody changed');
+    const told = routerEvent(event);
+    if (told !== undefined) this.#options.onEvent?.(told);
   }
 
   #giveWaitingSoon(): void {
@@ -365,9 +339,7 @@ export class ClusterNode implements AsyncDisposable {
   }
 
   #tell(what: string, failure?: unknown): void {
-    const why =
-      failure === undefined ? {} : { why: failure instanceof Error ? failure.message : `${failure}` };
-    this.#options.onEvent?.({ kind: 'node', what, ...why });
+    this.#options.onEvent?.(nodeEvent(what, failure));
   }
 }
 
