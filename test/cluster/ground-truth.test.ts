@@ -53,6 +53,11 @@ async function twoNodes(cluster: TestCluster, underlay: UnderlayCase) {
   const two = await cluster.node('n2', segment, [addressOf(underlay, 2)]);
   const pods = [await one.pod(), await two.pod()] as const;
   await reaches(pods[0], pods[1].addresses);
+  for (const { name, membership } of [one, two]) {
+    // Pods reach each other by what stands in for them before.
+    const known = () => membership.record.tunnel.addresses.length === 2 || undefined;
+    await until(`the tunnel addresses of ${name}`, known);
+  }
   return { segment, one, two, pods };
 }
 

@@ -159,6 +159,7 @@ class NodeRouter implements Router {
   }
 
   resync(): Promise<void> {
+    if (this.#ending.signal.aborted) return Promise.resolve();
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#waiting.push({ resolve });
     this.#resyncAt = 0;
@@ -174,8 +175,9 @@ class NodeRouter implements Router {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#ending.abort(new Error('the router has ended'));
+    // Those who keep its own addresses are among them, and their end is waited for.
+    for (const { resolve } of this.#waiting.splice(0)) resolve();
     await this.#work;
-    for (const { resolve } of this.#waiting) resolve();
   }
 
   async #followStore(): Promise<void> {
@@ -288,7 +290,11 @@ class NodeRouter implements Router {
         });
         // Others send to a tunnel address as soon as they know of it: its device is there by then.
         await this.resync();
+        if (signal.aborted) return;
         membership.announce({ tunnel: announced });
+        // What else of the node has changed meanwhile was put in without them.
+        this.#calculator.setOwn({ ...this.#calculator.own, record: membership.record });
+        this.#wake();
       } catch (error) {
         this.#fault('tunnel addresses', reasonOf(error));
         this.#tunnelAt = this.#clock.monotonic() + TUNNEL_RETRY;
