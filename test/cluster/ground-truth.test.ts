@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Addr } from '@heddle/netaddr';
-import { TestCluster, type TestNode, type TestPod } from '@heddle/routing/testing';
+import { hasTunnelsOf, TestCluster, type TestNode, type TestPod } from '@heddle/routing/testing';
 import { Capture, type Frame, IP_PROTOCOLS } from '../support/capture.ts';
 import { until } from '../support/until.ts';
 import { HandMadeNode, linesOf, linesWithoutMarks, offloadsOf, planOf } from './hand-made.ts';
@@ -53,11 +53,10 @@ async function twoNodes(cluster: TestCluster, underlay: UnderlayCase) {
   const two = await cluster.node('n2', segment, [addressOf(underlay, 2)]);
   const pods = [await one.pod(), await two.pod()] as const;
   await reaches(pods[0], pods[1].addresses);
-  for (const { name, membership } of [one, two]) {
-    // Pods reach each other by what stands in for them before.
-    const known = () => membership.record.tunnel.addresses.length === 2 || undefined;
-    await until(`the tunnel addresses of ${name}`, known);
-  }
+  await until(
+    'their tunnel addresses',
+    () => (hasTunnelsOf(one, two) && hasTunnelsOf(two, one)) || undefined,
+  );
   return { segment, one, two, pods };
 }
 

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { leavesChecksums } from '@heddle/dataplane';
 import { removeGoneNode } from './cluster/nodes.ts';
 import type { RouterEvent } from './router.ts';
-import { TestCluster, type TestNode } from './testing/test-cluster.ts';
+import { hasTunnelsOf, TestCluster, type TestNode } from './testing/test-cluster.ts';
 import { until } from './testing/until.ts';
 
 /** Two nodes with pods, one family wrapped and one direct, and what the first one's kernel has of it. */
@@ -20,6 +20,10 @@ async function pair() {
   const pods = [await one.pod(), await two.pod()] as const;
   for (const address of pods[1].addresses)
     await until('they reach each other', () => pods[0].netns.pings(address));
+  await until(
+    'they have told their tunnel addresses',
+    () => hasTunnelsOf(one, two) && hasTunnelsOf(two, one),
+  );
   await one.router.resync();
   return {
     cluster,
@@ -236,6 +240,10 @@ test('a node that is missing keeps its routes, whoever starts anew meanwhile; on
   const [address = ''] = pods[1].addresses;
   await until('they reach each other', () => pods[0].netns.pings(address));
 
+  await until(
+    'they have told their tunnel addresses',
+    () => hasTunnelsOf(one, two) && hasTunnelsOf(two, one),
+  );
   const routes = () => one.netns.run('ip route show proto 72 dev heddle-vxlan');
   const whole = routes();
   let isWhole = true;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PoolConfig } from '@heddle/ipam/blocks';
 import { startRouter } from './router.ts';
-import { TestCluster, type TestNode, type TestPod } from './testing/test-cluster.ts';
+import { hasTunnelsOf, TestCluster, type TestNode, type TestPod } from './testing/test-cluster.ts';
 import { until } from './testing/until.ts';
 import { withdrawRouting } from './withdraw.ts';
 
@@ -48,6 +48,10 @@ test('VXLAN: pods on two nodes reach each other over both families, by as little
   const two = await cluster.node('n2', segment, ['192.0.2.2/24', 'fd00::2/64']);
   const pods = [await one.pod(), await two.pod()] as const;
   await allReach(pods);
+  await until(
+    'they have told their tunnel addresses',
+    () => hasTunnelsOf(one, two) && hasTunnelsOf(two, one),
+  );
   await settled(one, two);
 
   const { mac, addresses } = two.membership.record.tunnel;

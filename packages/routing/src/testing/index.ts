@@ -1,2 +1,2 @@
 export { changesOf, fillStore, type LargeCluster } from './large-cluster.ts';
-export { TestCluster, type TestNode, type TestPod } from './test-cluster.ts';
+export { hasTunnelsOf, TestCluster, type TestNode, type TestPod } from './test-cluster.ts';
