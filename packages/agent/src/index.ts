@@ -20,6 +20,7 @@ export {
   type NodeConfig,
   parseNodeConfig,
   readNodeConfig,
+  underlayOptions,
   type WrittenNodeConfig,
 } from './node/node-config.ts';
 export { NodeError, type NodeErrorCode } from './node/node-error.ts';

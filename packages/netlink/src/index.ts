@@ -30,7 +30,7 @@ export { LinkRemovals, type RemovalOptions } from './link/removals.ts';
 export type { Neighbour, NeighbourKey, NeighbourSpec } from './neighbour/neighbour.ts';
 export { type NeighbourFilter, Neighbours } from './neighbour/neighbours.ts';
 export * from './nft/index.ts';
-export type { RouteMetrics } from './route/codec.ts';
+export { type RouteMetrics, RT_SCOPE } from './route/codec.ts';
 export type { RouteEncap } from './route/encap.ts';
 export type { Nexthop, Route, RouteSpec, RouteType } from './route/route.ts';
 export { type LookupOptions, type RouteFilter, Routes } from './route/routes.ts';

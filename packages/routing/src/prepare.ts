@@ -3,7 +3,7 @@ import { release } from 'node:os';
 import { hasVxlanChecksumFault, ROUTE_PROTOCOL } from '@heddle/dataplane';
 import type { Pool } from '@heddle/ipam/blocks';
 import { Prefix } from '@heddle/netaddr';
-import type { KernelSession } from '@heddle/netlink';
+import { type KernelSession, RT_SCOPE } from '@heddle/netlink';
 import { Calculator } from './calculate/calculator.ts';
 import { OVERLAY_DEVICES } from './calculate/overlays.ts';
 import type { OwnNode } from './calculate/view.ts';
@@ -34,7 +34,7 @@ export async function prepareOverlays(
       session.addresses.plan.replace({
         link,
         prefix: STAND_IN,
-        scope: RT_SCOPE_LINK,
+        scope: RT_SCOPE.LINK,
         protocol: ROUTE_PROTOCOL,
       }),
     ),
@@ -46,6 +46,3 @@ export async function prepareOverlays(
  * nothing in otherwise. The router, which does not want this one, takes it away.
  */
 const STAND_IN = Prefix.parse('169.254.72.72/32');
-
-/** linux/rtnetlink.h */
-const RT_SCOPE_LINK = 253;

@@ -35,7 +35,7 @@ import { handlesInUse } from './evidence.ts';
 import { FormerNetwork, type FormerNetworkOptions } from './former-network.ts';
 import { type Clash, clashesLeft, restoreAddresses } from './live-addresses.ts';
 import { NodeAddresses, type Unready } from './node-addresses.ts';
-import type { NodeConfig } from './node-config.ts';
+import { type NodeConfig, underlayOptions } from './node-config.ts';
 import { membershipEvent, type NodeEvent, nodeEvent, routerEvent } from './node-event.ts';
 import type { AsJson, NodeStatus } from './node-status.ts';
 import { openStore } from './open-store.ts';
@@ -206,15 +206,11 @@ export class ClusterNode implements AsyncDisposable {
     const { config, network = NETWORK, session, version, instance } = this.#options;
     await using stack = new AsyncDisposableStack();
     const store = stack.use(await openStore(config));
-    const { interface: link, families } = config;
     const membership = stack.use(
       await network.join({
         ...{ store, session, name: config.name, instance: config.instance ?? instance, version },
         labels: config.labels,
-        underlay: {
-          ...(link !== undefined && { interface: link }),
-          ...(families !== undefined && { families }),
-        },
+        underlay: underlayOptions(config),
         restore: (member, own) => this.#restore(member, own),
         onEvent: (event) => this.#hear(event),
       }),

@@ -5,7 +5,7 @@
  */
 import { ROUTE_PROTOCOL } from '@heddle/dataplane';
 import { type Addr, Prefix } from '@heddle/netaddr';
-import type { KernelSession } from '@heddle/netlink';
+import { type KernelSession, RT_SCOPE } from '@heddle/netlink';
 
 /** A bridge that leads to others than its own pods. */
 export interface ConnectedBridge {
@@ -90,10 +90,7 @@ export async function takeFromEverywhere(host: KernelSession, devices: readonly 
 /** Documentation/networking/ip-sysctl.rst: any way to the source will do. */
 const LOOSE = '2';
 
-/** RT_SCOPE_LINK; linux/rtnetlink.h */
-const RT_SCOPE_LINK = 253;
-
 function podRoute(addr: Addr) {
-  const scope = addr.family === 4 ? { scope: RT_SCOPE_LINK } : {};
+  const scope = addr.family === 4 ? { scope: RT_SCOPE.LINK } : {};
   return { dst: Prefix.host(addr), protocol: ROUTE_PROTOCOL, ...scope };
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import { NODE_SOCKET, WAITING_DIRECTORY } from '@heddle/ipam/cluster';
 import { Prefix } from '@heddle/netaddr';
+import type { UnderlayOptions } from '@heddle/routing';
 import * as v from 'valibot';
 import { NodeError } from './node-error.ts';
 
@@ -79,6 +80,17 @@ export type FormerNetworkConfig = NonNullable<v.InferOutput<typeof schema>['form
 export type NodeConfig = v.InferOutput<typeof schema>;
 /** The same as it is written, without what is the default. */
 export type WrittenNodeConfig = v.InferInput<typeof schema>;
+
+/** Where the addresses between nodes are looked for, as a configuration says. */
+export function underlayOptions({
+  interface: link,
+  families,
+}: Pick<NodeConfig, 'interface' | 'families'>): UnderlayOptions {
+  return {
+    ...(link !== undefined && { interface: link }),
+    ...(families !== undefined && { families }),
+  };
+}
 
 /**
  * Checks a configuration and fills in what it leaves out.

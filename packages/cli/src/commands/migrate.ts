@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { machineId, type WrittenNodeConfig } from '@heddle/agent';
+import { machineId, underlayOptions, type WrittenNodeConfig } from '@heddle/agent';
 import type { Encapsulation, Overlay } from '@heddle/ipam/blocks';
 import { findUnderlay } from '@heddle/routing';
 import type { Store } from '@heddle/store';
@@ -95,7 +95,10 @@ interface Finished { removed: string[]; last: boolean }`,
       ...JOINING,
       encapsulation: optional(encapsulation),
       overlay: optional(overlay),
-      natOutgoing: optional(natOutgoing),
+      natOutgoing: {
+        ...optional(natOutgoing),
+        brief: 'of new pools: give packets that leave the cluster the node’s address (default)',
+      },
       network: {
         kind: 'parsed',
         parse: String,
@@ -144,15 +147,11 @@ async function takeOver(cli: Cli, flags: MigrateFlags, source: Source): Promise<
     aside: asidePath(former, { aside }),
   };
   refuseOtherNetwork(places.network);
-  const before = desiredConfig(cli, { ...flags, ...UNUSED });
+  const before = desiredConfig(cli, flags);
   await using opened = new AsyncDisposableStack();
   const store = await openFor(before, dryRun, opened);
   await refuseTakenName(store, before.name, before.instance ?? machineId());
-  const { interface: link, families } = before;
-  await findUnderlay(session, {
-    ...(link !== undefined && { interface: link }),
-    ...(families !== undefined && { families }),
-  });
+  await findUnderlay(session, underlayOptions(before));
   const plan = await planMigration(former, before, flags, { store, session });
   const plugins = await pluginSteps(cli);
   const config = configWith(before, former, places);
@@ -221,9 +220,6 @@ async function openFor(
   opened.defer(() => rmSync(directory, { recursive: true, force: true }));
   return opened.use(await reachStore({ store: `sqlite://${directory}/store.db` }));
 }
-
-/** What `desiredConfig` does not look at. */
-const UNUSED = { encapsulation: 'never', overlay: 'vxlan', natOutgoing: false, start: true } as const;
 
 function configWith(before: WrittenNodeConfig, former: Former, places: MigrationPlaces): WrittenNodeConfig {
   const { reservations, bridge, overlays, subnets } = former;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { machineId, NODE_CONFIG } from '@heddle/agent';
+import { machineId, NODE_CONFIG, underlayOptions } from '@heddle/agent';
 import { putSettings } from '@heddle/ipam/blocks';
 import { findUnderlay } from '@heddle/routing';
 import { type Cli, defineCommand } from '../command.ts';
@@ -61,11 +61,7 @@ export const upCommand = defineCommand<UpFlags, []>({
     const instance = config.instance ?? machineId();
     await refuseTakenName(store, config.name, instance);
     using session = cli.openHost();
-    const { interface: link, families } = config;
-    await findUnderlay(session, {
-      ...(link !== undefined && { interface: link }),
-      ...(families !== undefined && { families }),
-    });
+    await findUnderlay(session, underlayOptions(config));
     using _lock = installLock(cli.places.pluginDir);
     const plan = await planNetwork(cli);
     if (plan.inTheWay.length > 0) return refuse(cli, plan);

@@ -1,6 +1,6 @@
 /** Takes a node over, or leaves it as it was. */
-import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import {
   type AgentStatus,
   disconnectBridge,
@@ -11,9 +11,8 @@ import {
 import { putPool, putSettings, readCluster, removePool } from '@heddle/ipam/blocks';
 import { withdrawRouting } from '@heddle/routing';
 import type { Store } from '@heddle/store';
-import { makeDirectory } from '@heddle/sys';
 import type { Cli } from '../command.ts';
-import { applySteps } from '../install/apply.ts';
+import { appear, applySteps } from '../install/apply.ts';
 import type { Step } from '../install/plan.ts';
 import { remember } from '../install/remember.ts';
 import { startAgent } from '../node/agent-process.ts';
@@ -96,10 +95,7 @@ function changeNetwork(
   undo: AsyncDisposableStack,
 ): void {
   undo.defer(remember(network));
-  const draft = `${network}.heddle-draft`;
-  makeDirectory(dirname(network), 0o755);
-  writeFileSync(draft, clusterNetwork(), { mode: 0o644, flush: true });
-  renameSync(draft, network);
+  appear(network, (draft) => writeFileSync(draft, clusterNetwork(), { mode: 0o644, flush: true }));
   if (former.config === aside) return;
   setAside(former.config, aside);
 }
@@ -117,9 +113,6 @@ export async function restoreFormer(
 
 /** Moves a file, also to another file system, so that it is whole in one of the two places. */
 function setAside(from: string, to: string): void {
-  makeDirectory(dirname(to), 0o755);
-  const draft = `${to}.heddle-draft`;
-  writeFileSync(draft, readFileSync(from), { mode: 0o644, flush: true });
-  renameSync(draft, to);
+  appear(to, (draft) => writeFileSync(draft, readFileSync(from), { mode: 0o644, flush: true }));
   rmSync(from);
 }

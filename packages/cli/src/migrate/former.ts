@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { isJsonObject, type NetworkConfigList } from '@heddle/cni';
 import { listConfigDir, loadNetworkFile } from '@heddle/cni/runtime';
+import { DEFAULT_DATA_DIR } from '@heddle/ipam';
 import type { Encapsulation } from '@heddle/ipam/blocks';
 import type { Prefix } from '@heddle/netaddr';
 import type { KernelSession, Link } from '@heddle/netlink';
@@ -151,7 +152,7 @@ function ofPlugin(source: Source, network: string, config: string, raw: Readonly
   if (type === 'bridge' && raw['vlan'] !== undefined && raw['vlan'] !== 0) {
     throw refusal(`network ${network} in ${config}: its pods are in a VLAN of the bridge`);
   }
-  const dataDir = configuredPools(raw as never)?.dataDir ?? '/var/lib/cni/networks';
+  const dataDir = configuredPools(raw as never)?.dataDir ?? DEFAULT_DATA_DIR;
   return {
     ...{ source, network, config, reservations: join(dataDir, network) },
     ...(type === 'bridge' && {

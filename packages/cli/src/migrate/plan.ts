@@ -14,7 +14,7 @@ import type { Addr, Prefix } from '@heddle/netaddr';
 import type { KernelSession } from '@heddle/netlink';
 import type { Store } from '@heddle/store';
 import type { UpFlags } from '../node/flags.ts';
-import { ownNetworks, poolName } from '../node/pools.ts';
+import { overlayFor, ownNetworks, poolName } from '../node/pools.ts';
 import { type Former, refusal } from './former.ts';
 import { formerPeers } from './peers.ts';
 
@@ -97,7 +97,7 @@ function poolFor(
   return resolvePool({
     ...{ name: poolName(cidr, present), cidr, encapsulation, natOutgoing },
     blockSize: Math.max(BLOCK_SIZES[family].usual, ...bits),
-    overlay: overlay === 'ipip' && family === 6 ? 'vxlan' : overlay,
+    overlay: overlayFor(cidr, overlay),
   });
 }
 

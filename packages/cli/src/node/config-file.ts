@@ -8,7 +8,7 @@ import { makeDirectory } from '@heddle/sys';
 import type { Cli } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { CommandError } from '../output/report-error.ts';
-import type { ConfigFlags, UpFlags } from './flags.ts';
+import type { ConfigFlags, NodeFlags } from './flags.ts';
 
 const DEFAULT_STORE = 'sqlite:///var/lib/heddle/store.db';
 
@@ -32,7 +32,7 @@ export function ownConfig(cli: Cli, flags: ConfigFlags): NodeConfig {
  * @throws {CommandError} when another name or store is asked for than the node has
  * @throws {NodeError} NODE_CONFIG_INVALID
  */
-export function desiredConfig(cli: Cli, flags: UpFlags): WrittenNodeConfig {
+export function desiredConfig(cli: Cli, flags: NodeFlags): WrittenNodeConfig {
   const file = configFile(cli, flags);
   const before: Partial<WrittenNodeConfig> = existsSync(file) ? readNodeConfig(file) : {};
   for (const what of ['name', 'store'] as const) {

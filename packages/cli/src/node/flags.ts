@@ -12,8 +12,8 @@ export interface ConfigFlags extends CommonFlags {
   readonly config?: string;
 }
 
-/** What `heddle up` can be told. */
-export interface UpFlags extends ConfigFlags {
+/** What a node's configuration is made from. */
+export interface NodeFlags extends ConfigFlags {
   readonly name?: string;
   readonly store?: string;
   readonly ca?: string;
@@ -23,8 +23,12 @@ export interface UpFlags extends ConfigFlags {
   readonly passwordFile?: string;
   readonly label?: readonly (readonly [name: string, value: string])[];
   readonly interface?: string;
-  readonly pool?: readonly Prefix[];
   readonly subnet?: readonly Prefix[];
+}
+
+/** What `heddle up` can be told. */
+export interface UpFlags extends NodeFlags {
+  readonly pool?: readonly Prefix[];
   readonly encapsulation: Encapsulation;
   readonly overlay: Overlay;
   readonly natOutgoing: boolean;

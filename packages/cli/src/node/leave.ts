@@ -1,4 +1,4 @@
-import { machineId, type NodeConfig } from '@heddle/agent';
+import { machineId, type NodeConfig, underlayOptions } from '@heddle/agent';
 import { joinCluster } from '@heddle/routing';
 import type { Cli } from '../command.ts';
 import { HEDDLE_VERSION } from '../version.ts';
@@ -19,13 +19,9 @@ export async function leaveCluster(cli: Cli, config: NodeConfig, force: boolean)
     await stopAgent(cli);
     using session = cli.openHost();
     const instance = config.instance ?? machineId();
-    const { interface: link, families } = config;
     await using membership = await joinCluster({
       ...{ store, session, name, instance, labels, version: HEDDLE_VERSION },
-      underlay: {
-        ...(link !== undefined && { interface: link }),
-        ...(families !== undefined && { families }),
-      },
+      underlay: underlayOptions(config),
     });
     await membership.leave();
     return true;

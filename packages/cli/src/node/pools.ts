@@ -5,6 +5,7 @@ import {
   blocksWithin,
   checkPools,
   inspectStore,
+  type Overlay,
   type Pool,
   putPool,
   readCluster,
@@ -57,9 +58,7 @@ function newPools(
   const pools: Pool[] = [];
   for (const cidr of wanted.filter((each) => !present.some((pool) => pool.cidr.equals(each)))) {
     const name = poolName(cidr, [...present, ...pools]);
-    // The one overlay that carries no IPv6.
-    const overlay = chosen === 'ipip' && cidr.family === 6 ? 'vxlan' : chosen;
-    pools.push(resolvePool({ name, cidr, encapsulation, overlay, natOutgoing }));
+    pools.push(resolvePool({ name, cidr, encapsulation, overlay: overlayFor(cidr, chosen), natOutgoing }));
   }
   return pools;
 }
@@ -147,6 +146,12 @@ async function addPool(
 
 const ATTEMPTS = 20;
 
+/** What a pool is wrapped in: as it was chosen, but for the one overlay that carries no IPv6. */
+export function overlayFor({ family }: Prefix, chosen: Overlay): Overlay {
+  return chosen === 'ipip' && family === 6 ? 'vxlan' : chosen;
+}
+
+/** A name that no pool has yet. */
 export function poolName({ family }: Prefix, taken: readonly Pick<Pool, 'name'>[]): string {
   const first = `pods-ipv${family}`;
   for (let number = 1; ; number++) {

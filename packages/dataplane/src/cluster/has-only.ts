@@ -1,4 +1,5 @@
-import { compile, type KernelSession, type NftChain, type NftRule, sameExpressions } from '@heddle/netlink';
+import type { KernelSession, NftChain, NftRule } from '@heddle/netlink';
+import { sameRule } from '../same-rule.ts';
 
 /** Whether a chain has these rules, in this order, and no others. */
 export async function hasOnly(
@@ -9,8 +10,9 @@ export async function hasOnly(
   const found = await nft.rules({ family, table, chain: name });
   return (
     found.length === wanted.length &&
-    wanted.every(({ expressions }, at) =>
-      sameExpressions(found[at]?.expressions ?? [], compile(expressions, family)),
-    )
+    wanted.every((rule, at) => {
+      const listed = found[at];
+      return listed !== undefined && sameRule(listed, rule);
+    })
   );
 }

@@ -1,6 +1,13 @@
 /** A namespace that looks like the host's: its links as far as they can be made, addresses, routes, rules, parameters. */
 import { HeddleError } from '@heddle/errors';
-import type { Address, KernelSession, Link, LinkSpec, Route } from '@heddle/netlink';
+import {
+  type Address,
+  type KernelSession,
+  type Link,
+  type LinkSpec,
+  type Route,
+  RT_SCOPE,
+} from '@heddle/netlink';
 import { linkParameters, NODE_PARAMETERS } from './parameters.ts';
 
 /** What could not be made as it is. */
@@ -51,7 +58,7 @@ class Mirroring implements Mirrored {
   async make(): Promise<void> {
     const host = this.#host;
     const links = await host.links.list();
-    const addresses = (await host.addresses.list()).filter(({ scope }) => scope !== LINK_SCOPE);
+    const addresses = (await host.addresses.list()).filter(({ scope }) => scope !== RT_SCOPE.LINK);
     await this.#copyParameters(NODE_PARAMETERS);
     await this.#mirror.links.set('lo', { up: true });
     for (const link of links) if (link.name === 'lo') this.#made.set(link.index, link);
@@ -211,8 +218,6 @@ function hasGateway({ gateway, via, nexthops }: Route): boolean {
 
 /** Devices of tunnels that the kernel makes in each namespace by itself. */
 const AUTOMATIC = /^(sit0|tunl0|ip6tnl0|gre0|gretap0|erspan0|ip6gre0|ip_vti0|ip6_vti0|teql0)$/;
-/** RT_SCOPE_LINK */
-const LINK_SCOPE = 253;
 const LOCAL_TABLE = 255;
 /** RTPROT_KERNEL: made of addresses. */
 const BY_KERNEL = 2;

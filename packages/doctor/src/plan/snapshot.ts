@@ -1,6 +1,6 @@
 /** What is in a namespace, as lines that differ exactly when something was added, changed or taken away. */
 import type { KernelSession, Link, NftChain, Qdisc, Route } from '@heddle/netlink';
-import { formatHandle, formatKey, type ListedElement, NetlinkError } from '@heddle/netlink';
+import { formatHandle, formatKey, type ListedElement, NetlinkError, RT_SCOPE } from '@heddle/netlink';
 import { linkParameters, NODE_PARAMETERS } from './parameters.ts';
 import { ruleText } from './rule-text.ts';
 
@@ -115,7 +115,7 @@ function routeText(route: Route, nameOf: (index: number | undefined) => string):
     ...((gateway ?? via) === undefined ? [] : [`via ${gateway ?? via}`]),
     ...(link === undefined ? [] : [`dev ${nameOf(link)}`]),
     ...(table === MAIN_TABLE ? [] : [`table ${table}`]),
-    ...(scope === LINK_SCOPE && gateway === undefined ? ['scope link'] : []),
+    ...(scope === RT_SCOPE.LINK && gateway === undefined ? ['scope link'] : []),
     ...(source === undefined ? [] : [`src ${source}`]),
     ...(metric === undefined ? [] : [`metric ${metric}`]),
     ...(onlink ? ['onlink'] : []),
@@ -125,8 +125,6 @@ function routeText(route: Route, nameOf: (index: number | undefined) => string):
   ];
   return words.join(' ');
 }
-
-const LINK_SCOPE = 253;
 
 async function rulesOf(session: KernelSession): Promise<readonly string[]> {
   return (await session.rules.list()).map(

@@ -23,7 +23,7 @@ export function blocksWithin(
   subnet: Prefix,
 ): readonly Prefix[] {
   const refuse = (why: string) => new IpamError('IPAM_POOL_INVALID', `subnet ${subnet}: ${why}`);
-  if (subnet.family !== cidr.family || !cidr.contains(subnet.network) || subnet.bits < cidr.bits) {
+  if (!cidr.containsPrefix(subnet)) {
     throw refuse(`it is not within ${cidr} of pool ${name}`);
   }
   if (subnet.bits > blockSize) {
@@ -52,7 +52,7 @@ export async function claimSubnets(member: Member, subnets: readonly Prefix[]): 
   const { pools } = await readCluster(member);
   const blocks: Block[] = [];
   for (const subnet of subnets) {
-    const pool = pools.find(({ cidr }) => cidr.family === subnet.family && cidr.contains(subnet.network));
+    const pool = pools.find(({ cidr }) => cidr.containsPrefix(subnet));
     if (pool === undefined) throw new IpamError('IPAM_POOL_INVALID', `subnet ${subnet} is in no pool`);
     for (const cidr of blocksWithin(pool, subnet)) {
       const claim = () => claimOne(member, pool, cidr, subnet);

@@ -173,7 +173,7 @@ export const RTM_F = { CLONED: 0x200, LOOKUP_TABLE: 0x1000 } as const;
 export const RTNH_F = { ONLINK: 4 } as const;
 /** RT_TABLE_* */
 export const RT_TABLE = { UNSPEC: 0, DEFAULT: 253, MAIN: 254, LOCAL: 255 } as const;
-/** RT_SCOPE_* */
+/** How far away what an address or a route leads to is: RT_SCOPE_*, linux/rtnetlink.h. */
 export const RT_SCOPE = { UNIVERSE: 0, SITE: 200, LINK: 253, HOST: 254, NOWHERE: 255 } as const;
 /** RTPROT_* */
 export const RTPROT = { UNSPEC: 0, REDIRECT: 1, KERNEL: 2, BOOT: 3, STATIC: 4 } as const;

@@ -2,6 +2,7 @@
 import type { Dns, Result, Route } from '@heddle/cni';
 import type { Lease, LeasedRoute } from '@heddle/dhcp';
 import { Prefix } from '@heddle/netaddr';
+import { RT_SCOPE } from '@heddle/netlink';
 import { addressResult } from '../addressing/address-result.ts';
 
 /**
@@ -33,7 +34,7 @@ function routeOf({ destination, router }: LeasedRoute): Route {
   return {
     dst: `${destination}`,
     gw: `${router}`,
-    ...(router.isUnspecified && { scope: RT_SCOPE_LINK }),
+    ...(router.isUnspecified && { scope: RT_SCOPE.LINK }),
   };
 }
 
@@ -45,6 +46,3 @@ function dnsOf({ nameServers, domain, search }: Lease): Dns | undefined {
     ...(search.length > 0 && { search }),
   };
 }
-
-/** linux/rtnetlink.h */
-const RT_SCOPE_LINK = 253;

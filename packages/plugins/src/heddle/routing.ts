@@ -6,7 +6,7 @@
 import type { Route } from '@heddle/cni';
 import { ROUTE_PROTOCOL } from '@heddle/dataplane';
 import { type Mac, Prefix } from '@heddle/netaddr';
-import type { NeighbourSpec, RouteSpec } from '@heddle/netlink';
+import { type NeighbourSpec, type RouteSpec, RT_SCOPE } from '@heddle/netlink';
 import { GATEWAYS } from '../cluster/verbs.ts';
 
 /** The gateway on the host's end; the prefix gives the host a way to the pod's own link-local address. */
@@ -27,7 +27,7 @@ export function podRoutes(families: readonly (4 | 6)[]): readonly Route[] {
 
 /** The pod's routes to its gateways: IPv6 has one on every link. */
 export function gatewayRoutes(link: number, families: readonly (4 | 6)[]): readonly RouteSpec[] {
-  return families.includes(4) ? [{ dst: Prefix.host(GATEWAYS[4]), link, scope: RT_SCOPE_LINK }] : [];
+  return families.includes(4) ? [{ dst: Prefix.host(GATEWAYS[4]), link, scope: RT_SCOPE.LINK }] : [];
 }
 
 /** The pod's neighbours: the gateways are the host's end, and nothing need be asked. */
@@ -44,13 +44,10 @@ export function hostRoutes(link: number, addresses: readonly Prefix[]): readonly
   return addresses.map(({ addr }) => ({
     dst: Prefix.host(addr),
     link,
-    ...(addr.family === 4 && { scope: RT_SCOPE_LINK }),
+    ...(addr.family === 4 && { scope: RT_SCOPE.LINK }),
     protocol: ROUTE_PROTOCOL,
   }));
 }
 
 /** Where the pod's interface stands in the result. */
 export const POD_AT = 1;
-
-/** linux/rtnetlink.h */
-const RT_SCOPE_LINK = 253;

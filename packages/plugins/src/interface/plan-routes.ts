@@ -4,7 +4,7 @@
  */
 import type { Route as ResultRoute } from '@heddle/cni';
 import { Addr, Prefix } from '@heddle/netaddr';
-import type { RouteSpec } from '@heddle/netlink';
+import { type RouteSpec, RT_SCOPE } from '@heddle/netlink';
 
 /** An address of the interface with the gateway that came with it. */
 export interface PlannedAddress {
@@ -41,7 +41,7 @@ export function planRoutes(
     const spec = routeSpec(link, addresses, route);
     const gateway = spec.gateway ?? spec.via;
     if (gateway !== undefined && !isReachable(gateway, onLink, planned.values())) {
-      plan({ dst: Prefix.host(gateway), link, scope: RT_SCOPE_LINK });
+      plan({ dst: Prefix.host(gateway), link, scope: RT_SCOPE.LINK });
     }
     plan(spec);
   }
@@ -81,7 +81,7 @@ function routeSpec(link: number, addresses: readonly PlannedAddress[], route: Re
 function gatewayOf({ gw, scope = 0 }: ResultRoute, implied: Addr | undefined): Addr | undefined {
   if (gw !== undefined && gw !== '') return namedGateway(gw);
   // What is on the link or on the host itself has no gateway; the kernel would refuse one.
-  return scope >= RT_SCOPE_LINK ? undefined : implied;
+  return scope >= RT_SCOPE.LINK ? undefined : implied;
 }
 
 function isReachable(gateway: Addr, onLink: readonly Prefix[], routes: Iterable<RouteSpec>): boolean {
@@ -96,6 +96,3 @@ function isReachable(gateway: Addr, onLink: readonly Prefix[], routes: Iterable<
 function isSet(value: number | undefined): value is number {
   return value !== undefined && value > 0;
 }
-
-/** linux/rtnetlink.h */
-const RT_SCOPE_LINK = 253;

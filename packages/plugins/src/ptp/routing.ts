@@ -3,7 +3,7 @@
  * what is for its own network, for nobody else of that is on the link. Pure.
  */
 import { type Addr, Prefix } from '@heddle/netaddr';
-import type { RouteSpec } from '@heddle/netlink';
+import { type RouteSpec, RT_SCOPE } from '@heddle/netlink';
 import type { PlannedAddress } from '../interface/plan-routes.ts';
 
 /** An address of the container with its gateway, which the host is. */
@@ -21,7 +21,7 @@ export interface RoutedAddress extends PlannedAddress {
  */
 export function containerRoutes(link: number, addresses: readonly RoutedAddress[]): readonly RouteSpec[] {
   const routes = addresses.flatMap(({ prefix, gateway }) => [
-    { dst: Prefix.host(gateway), link, scope: RT_SCOPE_LINK, source: prefix.addr },
+    { dst: Prefix.host(gateway), link, scope: RT_SCOPE.LINK, source: prefix.addr },
     // A network of one address is the container itself.
     ...(prefix.isSingle ? [] : [{ dst: prefix.masked(), link, gateway, source: prefix.addr }]),
   ]);
@@ -44,7 +44,7 @@ export function hostRoutes(
   const routes = addresses.map(({ prefix }) => ({
     dst: Prefix.host(prefix.addr),
     link,
-    scope: RT_SCOPE_HOST,
+    scope: RT_SCOPE.HOST,
   }));
   return firstOfEach(routes, ({ dst }) => `${dst}`);
 }
@@ -53,7 +53,3 @@ function firstOfEach<T>(items: readonly T[], keyOf: (item: T) => string): readon
   const keys = items.map(keyOf);
   return items.filter((_, at) => keys.indexOf(keys[at] ?? '') === at);
 }
-
-/** linux/rtnetlink.h */
-const RT_SCOPE_LINK = 253;
-const RT_SCOPE_HOST = 254;

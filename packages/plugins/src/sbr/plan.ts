@@ -5,7 +5,7 @@
 
 import { ROUTE_PROTOCOL } from '@heddle/dataplane';
 import { type Addr, Prefix } from '@heddle/netaddr';
-import type { Route, RouteSpec, RuleSpec } from '@heddle/netlink';
+import { type Route, type RouteSpec, RT_SCOPE, type RuleSpec } from '@heddle/netlink';
 import { gatewaysIn, isOnLink, onLinkFirst } from '../interface/route-tables.ts';
 import type { Gateways } from './config.ts';
 import type { Source } from './sources.ts';
@@ -89,7 +89,7 @@ export function planMain(
       dst: prefix.masked(),
       link,
       source: prefix.addr,
-      scope: prefix.family === 4 ? RT_SCOPE_LINK : 0,
+      scope: prefix.family === 4 ? RT_SCOPE.LINK : 0,
       metric: remove.find((route) => route.dst.equals(prefix.masked()))?.metric,
       protocol: ROUTE_PROTOCOL,
     })),
@@ -119,6 +119,3 @@ function isOtherDefault(route: Route, gateway: Addr): boolean {
 function defaultOf({ prefix }: Source): Prefix {
   return prefix.family === 4 ? Prefix.DEFAULT4 : Prefix.DEFAULT6;
 }
-
-/** linux/rtnetlink.h */
-const RT_SCOPE_LINK = 253;

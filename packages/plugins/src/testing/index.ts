@@ -1,5 +1,6 @@
 /** What tests of plugins stand on, with the real kernel and without. */
 export { TestNetns } from '@heddle/netlink/testing';
+export { addDespite, type DespiteOutcome } from './add-despite.ts';
 export { DhcpLink } from './dhcp-link.ts';
 export { FakeContainer, FakeLab } from './fake-lab.ts';
 export { type LabCall, type LabConfig, LabInflight, type LabRequest, PluginCaller } from './plugin-caller.ts';

@@ -4,6 +4,7 @@ import { type AddressMessage, addressMessage, FOREVER, IFA_F } from '../../addre
 import { type Family, familyOf } from '../../core/family.ts';
 import { NLM_F } from '../../core/header.ts';
 import { RTM } from '../../core/rtm.ts';
+import { RT_SCOPE } from '../../route/codec.ts';
 import type { Handlers } from '../core/handler.ts';
 import type { Namespace } from '../core/namespace.ts';
 import { refuse, refuseUnknown } from '../core/refusal.ts';
@@ -84,12 +85,9 @@ function wantedAddress(link: LinkRecord, message: AddressMessage): AddressRecord
 }
 
 function scopeOf(local: AddressRecord['local']): number {
-  if (local.isLoopback) return RT_SCOPE_HOST;
-  return local.isLinkLocal ? RT_SCOPE_LINK : 0;
+  if (local.isLoopback) return RT_SCOPE.HOST;
+  return local.isLinkLocal ? RT_SCOPE.LINK : 0;
 }
-
-const RT_SCOPE_LINK = 253;
-const RT_SCOPE_HOST = 254;
 
 function remove(namespace: Namespace, message: AddressMessage): undefined {
   const family = familyOf(message.family) ?? refuse('EOPNOTSUPP');
