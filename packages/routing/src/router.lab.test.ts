@@ -1,7 +1,7 @@
 /** Overlays that small kernels lack: Geneve and IP-in-IP. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TestCluster } from './testing/test-cluster.ts';
+import { hasTunnelsOf, TestCluster } from './testing/test-cluster.ts';
 import { until } from './testing/until.ts';
 
 /** An emulated machine may do nothing else for longer than a lease usually lasts. */
@@ -23,6 +23,10 @@ for (const [overlay, here, there, families, mtu] of CASES) {
     const one = await cluster.node('n1', segment, here, LONG);
     const two = await cluster.node('n2', segment, there, LONG);
     const pods = [await one.pod(families), await two.pod(families)] as const;
+    await until(
+      'they have told their tunnel addresses',
+      () => hasTunnelsOf(one, two) && hasTunnelsOf(two, one),
+    );
     for (const address of pods[1].addresses) {
       await until(`${address} answers`, () => pods[0].netns.pings(address)).catch((error: unknown) =>
         assert.deepEqual(one.router.status().problems, [], String(error)),

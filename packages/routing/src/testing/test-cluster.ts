@@ -27,15 +27,16 @@ export interface TestNode {
 }
 
 /**
- * Whether a node's kernel has its own tunnel addresses and those of another node. Until these have been told, others take
- * their place, by which pods reach each other as well.
+ * Whether a node's kernel has its own tunnel addresses and reaches those of another node by a neighbour, which IP-in-IP has
+ * not. Until these have been told, others take their place, by which pods reach each other as well.
  */
 export function hasTunnelsOf(node: TestNode, peer: TestNode): boolean {
-  const [own, others] = [node, peer].map(({ membership }) => membership.record.tunnel.addresses);
-  if (own?.length === 0 || others?.length === 0) return false;
-  const shown = node.netns.run('sh', '-c', 'ip -o address; ip -4 neigh; ip -6 neigh');
-  const words = new Set(shown.split(/[\s/]+/));
-  return own?.every((each) => words.has(`${each}`)) === true && words.has(`${others?.[0]}`);
+  const [own = [], others = []] = [node, peer].map(({ membership }) => membership.record.tunnel.addresses);
+  if (own.length === 0 || others.length === 0) return false;
+  const shown = node.netns.run('sh', '-c', 'ip -o address; ip -4 neigh; ip -6 neigh; ip -o link show type ipip');
+  const words = new Set(shown.split(/[\s/@]+/));
+  const reaches = words.has('heddle-ipip') || words.has(`${others[0]}`);
+  return reaches && own.every((each) => words.has(`${each}`));
 }
 
 /** See the file's comment. Everything goes with its disposal. */
