@@ -24,6 +24,7 @@ export abstract class CodedError<Code extends string> extends HeddleError {
     error: unknown,
     ...codes: readonly Failure['code'][]
   ): error is Failure {
+    // biome-ignore lint/complexity/noThisInStatic: the class that it is asked of, not this base of all.
     return error instanceof this && (codes.length === 0 || codes.includes(error.code));
   }
 }

@@ -4,7 +4,7 @@
  */
 import { type Addr, Mac } from '@heddle/netaddr';
 import { AF, attachFilter, bind, type NetnsHandle, recvFrom, SOCK, send, socket, watch } from '@heddle/sys';
-import { bytes, decode, encode } from '@heddle/wire';
+import { decode, encode } from '@heddle/wire';
 import { sockaddrLl } from '@heddle/wire/sockaddr';
 import { Inbox } from '../client/inbox.ts';
 import type { Clock, Destination, LinkChannel, Received } from '../client/ports.ts';

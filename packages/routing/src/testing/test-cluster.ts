@@ -33,7 +33,11 @@ export interface TestNode {
 export function hasTunnelsOf(node: TestNode, peer: TestNode): boolean {
   const [own = [], others = []] = [node, peer].map(({ membership }) => membership.record.tunnel.addresses);
   if (own.length === 0 || others.length === 0) return false;
-  const shown = node.netns.run('sh', '-c', 'ip -o address; ip -4 neigh; ip -6 neigh; ip -o link show type ipip');
+  const shown = node.netns.run(
+    'sh',
+    '-c',
+    'ip -o address; ip -4 neigh; ip -6 neigh; ip -o link show type ipip',
+  );
   const words = new Set(shown.split(/[\s/@]+/));
   const reaches = words.has('heddle-ipip') || words.has(`${others[0]}`);
   return reaches && own.every((each) => words.has(`${each}`));
