@@ -84,23 +84,46 @@ make proof                  # PLUGINS=vlan,vrf for some plugins only
 
 Each point of the following was tried on a kernel 6.18, with \`--suite crash --crash all\`: in the lane \`program\` the plugin is
 killed, in the lane \`agent\` the agent that serves it, while its client goes on. After DEL and GC all was as before, and ADD
-worked again. The numbers are those of the points; other plugins, and those for links of the lab, are not in this table because
-not every one of their points has been tried with this version.
+worked again. The numbers are those of the points. \`heddle\`, \`heddle-ipam\` and plugins for links of the lab are not in this table
+because not every one of their points has been tried with this version.
 
 | plugin | lane | ADD | DEL | GC | first ADD |
 | --- | --- | --- | --- | --- | --- |
+| bandwidth | program | 15 | 10 | 2 | 21 |
+| bandwidth | agent | 15 | 10 | 2 | 19 |
+| bridge | program | 37 | 19 | 11 | 51 |
+| bridge | agent | 37 | 19 | 11 | 49 |
+| dhcp | program | 9 | 5 | none | 15 |
 | dhcp | agent | 9 | 5 | none | 13 |
 | dhcp | its own daemon, beside the agent | 18 | 8 | 2 | 21 |
+| firewall | program | 11 | 7 | 3 | 18 |
+| firewall | agent | 11 | 7 | 3 | 16 |
+| flannel | program | 35 | 15 | 8 | 52 |
 | flannel | agent | 33 | 13 | 8 | 49 |
+| host-device | program | 32 | 17 | 8 | 38 |
 | host-device | agent | 32 | 17 | 8 | 36 |
+| host-local | program | 25 | 10 | 6 | 36 |
+| host-local | agent | 23 | 9 | 6 | 33 |
 | loopback | program | 12 | 8 | none | 18 |
 | loopback | agent | 12 | 8 | none | 16 |
+| macvlan | program | 33 | 17 | 8 | 39 |
 | macvlan | agent | 33 | 15 | 8 | 37 |
+| portmap | program | 12 | 7 | 3 | 19 |
+| portmap | agent | 12 | 7 | 3 | 17 |
 | ptp | program | 37 | 18 | 10 | 45 |
 | ptp | agent | 37 | 18 | 10 | 43 |
+| sbr | program | 14 | 20 | none | 20 |
+| sbr | agent | 14 | 20 | none | 18 |
 | static | program | 9 | 5 | none | 15 |
 | static | agent | 9 | 5 | none | 13 |
+| tap | program | 36 | 15 | 8 | 42 |
 | tap | agent | 36 | 15 | 8 | 40 |
+| tuning | program | 27 | 16 | 6 | 39 |
+| tuning | agent | 27 | 14 | 4 | 37 |
+
+The full chain of a usual node (\`bridge\` with \`host-local\`, \`portmap\`, \`firewall\`, \`bandwidth\`, \`tuning\`) was killed in
+the same way at each of its calls: its programs at 98 of an ADD, 51 of a DEL and 125 of the first ADD of a node, the agent that
+serves it at 96, 47 and 124.
 
 What it is done with can be used alone, by tests of anything: the program \`packages/conformance/build/heddle-crash\`, and
 functions of \`@heddle/conformance\`.
