@@ -94,21 +94,36 @@ function parsed(text: string): JsonObject {
   }
 }
 
-/** Addresses 2 to 250 of 10.210.0.0/24 and fd00:210::/64: `mkdir` is the lock. */
+/** What a runtime may give a plugin. */
+const VARIABLES = ['COMMAND', 'CONTAINERID', 'NETNS', 'IFNAME', 'ARGS', 'PATH'].map((name) => `CNI_${name}`);
+
+/**
+ * Addresses 2 to 250 of 10.210.0.0/24 and fd00:210::/64: `mkdir` is the lock. What the shell can do itself it does: it is called
+ * thousands of times, and each program that it starts takes longer than all the rest, above all where the machine is emulated.
+ */
 function script(state: string): string {
+  const given = VARIABLES.map((name) => `\${${name}+${name}=$${name}$line}`).join('');
   return `#!/bin/sh
 PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C; export PATH LC_ALL
 state='${state}'
+line='
+'
 note="$state/calls/$$.$CNI_COMMAND.$CNI_CONTAINERID"
 cat >"$note.stdin"
-env | grep '^CNI_' >"$note.env"
-version=$(sed -n 's/.*"cniVersion" *: *"\\([^"]*\\)".*/\\1/p' "$note.stdin" | head -n 1)
+printf %s "${given}" >"$note.env"
 behave="$state/behave/$CNI_COMMAND"
-if [ -e "$behave" ]; then . "$behave"; fi
-mine() {
-  for each in "$state"/held/*/; do
-    [ "$(cat "$each/key" 2>/dev/null)" = "$CNI_CONTAINERID $CNI_IFNAME" ] && echo "$each"
+find_version() {
+  version=$(sed -n '/"cniVersion"/{s/.*"cniVersion" *: *"\\([^"]*\\)".*/\\1/p;q}' "$note.stdin")
+}
+if [ -e "$behave" ]; then find_version; . "$behave"; fi
+# Sets the path of what this attachment holds.
+find_mine() {
+  for mine in "$state"/held/*/; do
+    key=
+    { read -r key <"$mine/key"; } 2>/dev/null
+    [ "$key" = "$CNI_CONTAINERID $CNI_IFNAME" ] && return
   done
+  return 1
 }
 result() {
   four="\\"10.210.0.$1/24\\",\\"gateway\\":\\"10.210.0.1\\"" six="\\"fd00:210::$1/64\\",\\"gateway\\":\\"fd00:210::1\\""
@@ -120,6 +135,7 @@ result() {
 }
 case $CNI_COMMAND in
   ADD)
+    find_version
     n=2
     until mkdir "$state/held/$n" 2>/dev/null; do
       n=$((n + 1))
@@ -127,8 +143,8 @@ case $CNI_COMMAND in
     done
     echo "$CNI_CONTAINERID $CNI_IFNAME" >"$state/held/$n/key"
     result $n;;
-  DEL) for each in $(mine); do rm -r "$each"; done;;
-  CHECK) if [ -z "$(mine)" ]; then echo "{\\"cniVersion\\":\\"$version\\",\\"code\\":150,\\"msg\\":\\"no address is held\\"}"; exit 1; fi;;
+  DEL) while find_mine; do rm -rf "$mine"; done;;
+  CHECK) if ! find_mine; then find_version; echo "{\\"cniVersion\\":\\"$version\\",\\"code\\":150,\\"msg\\":\\"no address is held\\"}"; exit 1; fi;;
   GC)
     for each in "$state"/held/*/; do
       read -r id ifname <"$each/key" || continue
