@@ -6,6 +6,9 @@ import type { Calculator } from './calculate/calculator.ts';
 import type { Clock } from './clock.ts';
 import { NODE_KEYS, nodeCodec } from './cluster/records.ts';
 
+/** From one attempt to follow what cannot be followed to the next; milliseconds. */
+const REFUSED_PERIOD = 5_000;
+
 /** What a feed works with. */
 export interface FeedOptions {
   readonly store: Store;
@@ -38,6 +41,7 @@ export class Feed {
   /** Missing nodes that keep their routes. */
   readonly #held = new Set<string>();
   readonly #faults = new Map<string, string>();
+  readonly #refused = new Map<string, string>();
   #away: { readonly since: number; readonly reason: string } | undefined;
 
   constructor(options: FeedOptions) {
@@ -62,6 +66,11 @@ export class Feed {
   /** Entries that cannot be read: key → why. */
   get faults(): ReadonlyMap<string, string> {
     return this.#faults;
+  }
+
+  /** What cannot be followed, for a reason that waiting alone does not mend: prefix → why. It is tried again all the same. */
+  get refused(): ReadonlyMap<string, string> {
+    return this.#refused;
   }
 
   isHeld(node: string): boolean {
@@ -99,7 +108,22 @@ export class Feed {
     },
   ];
 
-  async #follow({ prefix, tell }: Source): Promise<void> {
+  /** Each by itself: what cannot be read keeps nobody from the rest. */
+  async #follow(source: Source): Promise<void> {
+    const { signal, clock, onNews } = this.#options;
+    while (!signal.aborted) {
+      try {
+        await this.#followOnce(source);
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#refused.set(source.prefix, error instanceof Error ? error.message : String(error));
+        onNews();
+        await clock.pause(REFUSED_PERIOD, signal).catch(() => {});
+      }
+    }
+  }
+
+  async #followOnce({ prefix, tell }: Source): Promise<void> {
     const { store, signal, clock, onNews } = this.#options;
     const pause = (attempt: number) => clock.pause(Math.min(250 * 2 ** attempt, 5_000), signal);
     const troubled = (error: Error) => {
@@ -108,6 +132,7 @@ export class Feed {
     };
     for await (const news of follow(store, prefix, { signal, pause, troubled })) {
       this.#away = undefined;
+      this.#refused.delete(prefix);
       this.#tell(prefix, tell, news);
       onNews();
     }

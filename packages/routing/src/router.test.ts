@@ -2,16 +2,29 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { affinityCodec, KEYS } from '@heddle/ipam/blocks';
 import { Prefix } from '@heddle/netaddr';
+import type { KernelSession } from '@heddle/netlink';
 import { FakeKernel } from '@heddle/netlink/testing';
+import { type Store, StoreError } from '@heddle/store';
 import { memoryStore } from '@heddle/store/testing';
+import { type Clock, systemClock } from './clock.ts';
 import { joinCluster } from './cluster/join.ts';
-import { NODE_KEYS } from './cluster/records.ts';
+import { NODE_KEYS, nodeCodec } from './cluster/records.ts';
 import { type RouterEvent, startRouter } from './router.ts';
 import { changesOf, fillStore } from './testing/large-cluster.ts';
 import { until } from './testing/until.ts';
 
 /** A node among others that are only told of, on a kernel in memory. */
-async function among(nodes: number) {
+async function among(
+  nodes: number,
+  more: {
+    readonly clock?: Clock;
+    /** Done when it has joined, and has no router yet. */
+    readonly meanwhile?: (session: KernelSession) => Promise<unknown>;
+    readonly onEvent?: (event: RouterEvent) => void;
+    /** What the router sees of the store. */
+    readonly view?: (store: Store) => Store;
+  } = {},
+) {
   const store = memoryStore();
   await fillStore(store, { nodes, podsPerNode: 110 });
   const kernel = new FakeKernel();
@@ -22,11 +35,16 @@ async function among(nodes: number) {
   const membership = stack.use(
     await joinCluster({ ...{ store, session, name: 'own', instance: 'own', version: '1' } }),
   );
+  await more.meanwhile?.(session);
   const events: RouterEvent[] = [];
   const router = stack.use(
     await startRouter({
-      ...{ membership, store, session },
-      onEvent: (event) => events.push(event),
+      ...{ membership, session, clock: more.clock ?? systemClock },
+      store: more.view?.(store) ?? store,
+      onEvent: (event) => {
+        events.push(event);
+        more.onEvent?.(event);
+      },
     }),
   );
   const routes = async () => (await session.routes.list({ protocol: 72 })).length;
@@ -34,6 +52,7 @@ async function among(nodes: number) {
     store,
     kernel,
     session,
+    membership,
     router,
     events,
     routes,
@@ -116,4 +135,109 @@ test('a record that nobody can read spoils nothing else, and is told', async () 
   });
   await until('the other one is taken', async () => (await routes()) === 9);
   assert.match(router.status().problems[0]?.subject ?? '', /entry \/heddle\/nodes\/n1/);
+});
+
+test('an address that comes after the node has joined, and before its router watches, is told to the others', async () => {
+  const meanwhile = (session: KernelSession) =>
+    session.addresses.add({ link: 'eth0', prefix: Prefix.parse('fd00::1/64') });
+  await using cluster = await among(1, { meanwhile });
+  const { store } = cluster;
+  await until('it is in the node’s record', async () => {
+    const entry = await store.get(NODE_KEYS.node('own'));
+    const { underlay = [] } = entry === undefined ? {} : nodeCodec.decode(entry);
+    return `${underlay}` === '172.31.255.1/12,fd00::1/64';
+  });
+});
+
+test('a look at the underlay that fails is taken again', async () => {
+  await using cluster = await among(1);
+  const { kernel, session, membership, router } = cluster;
+  await router.resync();
+  kernel.failNext({ match: 'RTM_GETADDR', errno: 'ENOBUFS' });
+  await session.addresses.add({ link: 'eth0', prefix: Prefix.parse('fd00::1/64'), noDad: true });
+  await until('it is announced', () => `${membership.record.underlay}` === '172.31.255.1/12,fd00::1/64');
+  await until('nothing is told any more', () => router.status().problems.length === 0);
+});
+
+test('who asks for everything to be compared is not answered when a part has been', async () => {
+  let held: Promise<void> | undefined;
+  let [time, skipped] = [0, 0];
+  const clock: Clock = {
+    ...systemClock,
+    now: () => ++time,
+    monotonic: () => systemClock.monotonic() + skipped,
+    pause: async (milliseconds, signal) => {
+      try {
+        await systemClock.pause(milliseconds, signal);
+      } finally {
+        await held;
+      }
+    },
+  };
+  let ask: (() => void) | undefined;
+  const onEvent = (event: RouterEvent) => {
+    if (event.kind === 'applied' && event.why === 'news') ask?.();
+  };
+  await using cluster = await among(3, { clock, onEvent });
+  const { store, session, router, events, routes } = cluster;
+  await until('all nodes have routes', async () => (await routes()) === 7);
+  await until('it is quiet', async () => {
+    events.length = 0;
+    await router.resync();
+    return changesIn(events) === 0;
+  });
+  // A change of the store and one of the kernel are there when the router looks.
+  const { promise, resolve } = Promise.withResolvers<void>();
+  held = promise;
+  const [route] = await session.routes.list({ protocol: 72 });
+  assert.ok(route !== undefined);
+  await session.routes.delete({ dst: route.dst, metric: route.metric, protocol: 72 });
+  await store.commit({ changes: changesOf(3, 110) });
+  await until('it knows of the new node', () => router.status().peers.length === 4);
+  const answered = new Promise<{ asked: number; compared: number }>((answer) => {
+    ask = () => {
+      ask = undefined;
+      const asked = ++time;
+      void router.resync().then(() => answer({ asked, compared: router.status().lastResync ?? 0 }));
+    };
+  });
+  // By now it may repair again.
+  skipped = 1_000;
+  held = undefined;
+  resolve();
+  const { asked, compared } = await answered;
+  assert.ok(compared > asked, 'all was compared after it was asked for');
+});
+
+test('what the store refuses is told and asked for again, and nothing else is read twice for it', async () => {
+  let [isRefused, refusals] = [true, 0];
+  const watched: string[] = [];
+  const view = (store: Store): Store => ({
+    ...store,
+    list: async (prefix, options) => {
+      if (prefix !== KEYS.blocks || !isRefused) return await store.list(prefix, options);
+      refusals++;
+      throw new StoreError('STORE_UNAUTHORISED', 'permission denied');
+    },
+    watch: (prefix, ...more) => {
+      watched.push(prefix);
+      return store.watch(prefix, ...more);
+    },
+  });
+  const hurried: Clock = {
+    ...systemClock,
+    pause: (milliseconds, signal) => systemClock.pause(Math.min(milliseconds, 50), signal),
+  };
+  await using cluster = await among(3, { clock: hurried, view });
+  const { router, routes, events } = cluster;
+  await until('it has been refused several times', () => refusals > 3);
+  assert.deepEqual(
+    router.status().problems.map(({ subject, reason }) => `${subject}: ${reason}`),
+    [`store ${KEYS.blocks}: permission denied`],
+  );
+  isRefused = false;
+  await until('all nodes have routes', async () => (await routes()) === 7);
+  assert.equal(watched.filter((prefix) => prefix === KEYS.affinities).length, 1);
+  await until('it is told to be solved', () => events.some(({ kind }) => kind === 'solved'));
+  assert.deepEqual(router.status().problems, []);
 });

@@ -87,7 +87,8 @@ class NodeRouter implements Router {
   readonly #drift = new Set<Kind>();
   readonly #told = new Map<string, RoutingProblem>();
   readonly #faults = new Map<string, RoutingProblem>();
-  #mayHaveMoved = false;
+  /** The node has joined by what it saw then; what came before the kernel was watched nobody tells. */
+  #mayHaveMoved = true;
   #tunnelAt = 0;
   #resyncAt = 0;
   #untoldAt = 0;
@@ -95,7 +96,7 @@ class NodeRouter implements Router {
   /** Whether there were members of which nothing is known, whose routes may be those that nobody wants. */
   #wasHolding = false;
   #lastResync: number | undefined;
-  #isWoken = false;
+  #isWoken = true;
   #stopWaiting: () => void = () => {};
   #waiting: { readonly resolve: () => void }[] = [];
   #work: Promise<unknown> = Promise.resolve();
@@ -118,7 +119,8 @@ class NodeRouter implements Router {
         signal: this.#ending.signal,
       },
       onNews: () => {
-        if (this.#feed.isComplete || this.#feed.away !== undefined) this.#known.resolve();
+        const { isComplete, away, refused } = this.#feed;
+        if (isComplete || away !== undefined || refused.size > 0) this.#known.resolve();
         this.#wake();
       },
       onPools: () => {
@@ -145,7 +147,7 @@ class NodeRouter implements Router {
         this.#wake();
       },
     });
-    this.#work = Promise.all([this.#followStore(), this.#run(), this.#keepTunnel()]).finally(() =>
+    this.#work = Promise.all([this.#feed.run(), this.#run(), this.#keepTunnel()]).finally(() =>
       watching[Symbol.dispose](),
     );
   }
@@ -178,20 +180,6 @@ class NodeRouter implements Router {
     // Those who keep its own addresses are among them, and their end is waited for.
     for (const { resolve } of this.#waiting.splice(0)) resolve();
     await this.#work;
-  }
-
-  async #followStore(): Promise<void> {
-    const { signal } = this.#ending;
-    while (!signal.aborted) {
-      try {
-        await this.#feed.run();
-      } catch (error) {
-        this.#known.resolve();
-        if (signal.aborted) return;
-        this.#fault('store', reasonOf(error));
-        await this.#clock.pause(TUNNEL_RETRY, signal).catch(() => {});
-      }
-    }
   }
 
   async #run(): Promise<void> {
@@ -241,7 +229,8 @@ class NodeRouter implements Router {
   async #compare(kinds: readonly Kind[], why: 'drift' | 'resync'): Promise<void> {
     // Taken before anything is sent: what others do meanwhile is looked at again.
     this.#drift.clear();
-    const waiting = this.#waiting.splice(0);
+    // Who asks while changes are made has not been answered by comparing a part.
+    const waiting = why === 'resync' ? this.#waiting.splice(0) : [];
     const { resyncSeconds = RESYNC } = this.#options;
     const now = this.#clock.monotonic();
     if (why === 'resync') this.#resyncAt = now + resyncSeconds * 1000;
@@ -266,6 +255,7 @@ class NodeRouter implements Router {
       membership.announce({ underlay: found });
       this.#calculator.setOwn({ record: membership.record, underlay: found });
     } catch (error) {
+      this.#mayHaveMoved = true;
       this.#fault('underlay', reasonOf(error));
     }
   }
@@ -322,7 +312,8 @@ class NodeRouter implements Router {
   #problems(): readonly RoutingProblem[] {
     const { faults } = this.#calculator;
     const entries = [...this.#feed.faults].map(([key, reason]) => [`entry ${key}`, reason] as const);
-    const lasting = [...entries, ...faults].map(([subject, reason]) => {
+    const refused = [...this.#feed.refused].map(([prefix, reason]) => [`store ${prefix}`, reason] as const);
+    const lasting = [...refused, ...entries, ...faults].map(([subject, reason]) => {
       const since = this.#told.get(subject)?.since ?? this.#clock.now();
       return { subject, reason, since, attempts: 0 };
     });
