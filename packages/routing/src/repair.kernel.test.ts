@@ -150,7 +150,8 @@ test('whatever is deleted or altered is as it was within seconds, and what is fo
     assert.deepEqual(foreign(), before, harm);
   }
   t.diagnostic(`the slowest repair took ${Math.round(slowest)} ms`);
-  for (const address of pods[1].addresses) assert.ok(pods[0].netns.pings(address));
+  for (const address of pods[1].addresses)
+    await until('they reach each other', () => pods[0].netns.pings(address));
   await until('nothing is told any more', () => one.router.status().problems.length === 0);
 });
 
@@ -217,7 +218,9 @@ test('an underlay that changes is followed: the address, and the MTU', async () 
   await until('the record says so', () =>
     String(one.router.status().peers[0]?.underlay).includes('192.0.2.22/24'),
   );
-  assert.match(one.netns.run('bridge fdb show dev heddle-vxlan'), /dst 192\.0\.2\.22/);
+  await until('the kernel follows', () =>
+    /dst 192\.0\.2\.22/.test(one.netns.run('bridge fdb show dev heddle-vxlan')),
+  );
 
   one.netns.run('ip link set eth0 mtu 1400');
   await until('the device follows', () => /mtu 1350/.test(one.netns.run('ip -o link show heddle-vxlan')));
@@ -256,7 +259,7 @@ test('a node that is missing keeps its routes, whoever starts anew meanwhile; on
     return [one, two].every(({ membership }) => membership.state.kind === 'joined');
   });
   assert.ok(isWhole && routes() === whole);
-  assert.ok(pods[0].netns.pings(address));
+  await until('they still reach each other', () => pods[0].netns.pings(address));
 
   await two.membership[Symbol.asyncDispose]();
   await until('it is missed', () => one.router.status().peers[0]?.missing === true);
@@ -264,7 +267,7 @@ test('a node that is missing keeps its routes, whoever starts anew meanwhile; on
   await one.restart();
   await one.router.resync();
   assert.equal(routes(), whole);
-  assert.ok(pods[0].netns.pings(address));
+  await until('they still reach each other', () => pods[0].netns.pings(address));
   await removeGoneNode(one.membership.member, 'n2');
   await until('its routes are withdrawn', () => routes() === '');
 });

@@ -89,10 +89,11 @@ test('VXLAN: pods on two nodes reach each other over both families, by as little
 
   // What the node itself sends has a source that comes back.
   const [pod4 = '', pod6 = ''] = pods[1].addresses;
-  for (const address of [pod4, pod6]) assert.ok(one.netns.pings(address), `the node reaches ${address}`);
+  for (const address of [pod4, pod6])
+    await until(`the node reaches ${address}`, () => one.netns.pings(address));
   // The whole of the path, and not a byte more.
   for (const address of [pod4, pod6]) {
-    assert.ok(pingsWhole(pods[0], address, 1450), `1450 bytes to ${address}`);
+    await until(`1450 bytes reach ${address}`, () => pingsWhole(pods[0], address, 1450));
     assert.ok(!pingsWhole(pods[0], address, 1451), `1451 bytes to ${address}`);
   }
   assert.equal(one.router.podMtu('v4'), 1450);
@@ -117,7 +118,7 @@ for (const mtu of [1400, 9000]) {
     // A pod has the MTU of the narrower of its pools; the path of the other one is as wide as the underlay.
     const [v4 = '', v6 = ''] = pods[1].addresses;
     for (const address of [v4, v6])
-      assert.ok(pingsWhole(pods[0], address, mtu - 50), `${mtu - 50} bytes to ${address}`);
+      await until(`${mtu - 50} bytes reach ${address}`, () => pingsWhole(pods[0], address, mtu - 50));
     assert.ok(!pingsWhole(pods[0], v4, mtu - 49));
   });
 }
@@ -207,7 +208,7 @@ test('a router that stops leaves everything; one that starts changes nothing', a
     session: one.netns.session,
   });
   await until('it is told', () => one.router.status().storeAway !== undefined);
-  assert.ok(pods[0].netns.pings(pods[1].addresses[0] ?? ''));
+  await until('they still reach each other', () => pods[0].netns.pings(pods[1].addresses[0] ?? ''));
   again.stop();
   assert.deepEqual(again.messages, []);
 });

@@ -32,9 +32,9 @@ for (const [overlay, here, there, families, mtu] of CASES) {
         assert.deepEqual(one.router.status().problems, [], String(error)),
       );
       const size = (bytes: number) => ['-M', 'do', '-s', `${bytes - (address.includes(':') ? 48 : 28)}`];
-      assert.ok(pods[0].netns.pings(address, ...size(mtu)), `${mtu} bytes to ${address}`);
+      await until(`${mtu} bytes reach ${address}`, () => pods[0].netns.pings(address, ...size(mtu)));
       assert.ok(!pods[0].netns.pings(address, ...size(mtu + 1)), `${mtu + 1} bytes to ${address}`);
-      assert.ok(one.netns.pings(address), 'what the node sends itself comes back');
+      await until('what the node sends itself comes back', () => one.netns.pings(address));
     }
     await until('all is as desired', async () => {
       await one.router.resync();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { affinityCodec, KEYS } from '@heddle/ipam/blocks';
-import { Prefix } from '@heddle/netaddr';
+import { type Addr, Prefix } from '@heddle/netaddr';
 import type { KernelSession } from '@heddle/netlink';
 import { FakeKernel } from '@heddle/netlink/testing';
 import { type Store, StoreError } from '@heddle/store';
@@ -240,4 +240,36 @@ test('what the store refuses is told and asked for again, and nothing else is re
   assert.equal(watched.filter((prefix) => prefix === KEYS.affinities).length, 1);
   await until('it is told to be solved', () => events.some(({ kind }) => kind === 'solved'));
   assert.deepEqual(router.status().problems, []);
+});
+
+test('what takes the place of something is there before that goes', async () => {
+  await using cluster = await among(1);
+  const { store, session, router, routes } = cluster;
+  await until('it has routes', async () => (await routes()) === 3);
+  const [first, ...others] = changesOf(0, 110);
+  assert.ok(first !== undefined && 'put' in first);
+  const record = nodeCodec.decode({ key: first.put, value: first.value });
+  const told = (addresses: readonly Addr[]) =>
+    store.commit({
+      changes: [
+        { put: first.put, value: nodeCodec.encode({ ...record, tunnel: { ...record.tunnel, addresses } }) },
+        ...others,
+      ],
+    });
+  const gateways = async () =>
+    new Set((await session.routes.list({ protocol: 72 })).flatMap(({ gateway, via }) => [gateway ?? via]));
+  const before = `${record.tunnel.addresses}`;
+  await told([]);
+  await until('something stands in', async () => ![...(await gateways())].map(String).includes(before));
+  const events: string[] = [];
+  using _ = session.subscribe({
+    groups: ['route4', 'neighbour'],
+    onEvent: ({ action, kind }) => events.push(`${action} ${kind}`),
+    onResync: () => events.push('lost'),
+  });
+  await told(record.tunnel.addresses);
+  await until('it is as before', async () => [...(await gateways())].map(String).includes(before));
+  await router.resync();
+  await until('all is told', () => events.includes('delete neighbour'));
+  assert.deepEqual([...new Set(events)], ['new neighbour', 'new route', 'delete neighbour']);
 });

@@ -65,11 +65,12 @@ export class Reconciler {
     let changes = touched.has('sysctl') ? await this.#syncSysctls() : 0;
     for (const kind of RULE_KINDS) if (touched.has(kind)) changes += await this.#syncRules(kind);
     const planned: Planned[] = [];
-    for (const kind of [...TABLE_KINDS].reverse()) {
-      for (const object of drop) if (object.kind === kind) this.#plan(planned, object, true);
-    }
+    // What takes the place of something is there before it goes: packets on their way lose nothing.
     for (const kind of TABLE_KINDS) {
       for (const object of put) if (object.kind === kind) this.#plan(planned, object, false);
+    }
+    for (const kind of [...TABLE_KINDS].reverse()) {
+      for (const object of drop) if (object.kind === kind) this.#plan(planned, object, true);
     }
     return changes + (await this.#send(planned));
   }
@@ -96,7 +97,7 @@ export class Reconciler {
     for (const kind of TABLE_KINDS) {
       if (wanted.has(kind)) await this.#compare(kind, drops, puts, isHolding);
     }
-    changes += await this.#send([...drops.reverse(), ...puts]);
+    changes += await this.#send([...puts, ...drops.reverse()]);
     this.failures.keepOnly(
       (subject) => this.#desired.has(subject) || drops.some(({ key }) => key === subject),
     );
