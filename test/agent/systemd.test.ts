@@ -107,6 +107,7 @@ test('a probe that the kernel does not answer, or that fails, is no keep-alive',
     keepAlive: () => void alive++,
     onFailure: (error) => failures.push(error),
   });
+  while (probes < ways.length) await sleep(10);
   await sleep(300);
   watchdog[Symbol.dispose]();
   assert.deepEqual(

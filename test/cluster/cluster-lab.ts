@@ -31,6 +31,25 @@ export function startLab(spec: LabSpec): Promise<RunningLab> {
 
 let labs = 0;
 
+/** Asserts that within each of these groups of nodes everybody reaches everybody, and nobody reaches anybody of another group. */
+export async function assertParted(lab: RunningLab, groups: readonly (readonly string[])[]): Promise<void> {
+  for (const from of groups) {
+    for (const to of groups) {
+      // Who is silent is waited for in vain, who is busy is not.
+      const matrix = await lab.ask('matrix', { from, to, timeout: from === to ? 20_000 : 2_000 });
+      assert.ok(matrix.reaches.length > 0);
+      const ways = from === to ? 0 : WAYS;
+      assert.ok(
+        matrix.reaches.every(({ failures }) => Object.keys(failures).length === ways),
+        matrixText(matrix),
+      );
+    }
+  }
+}
+
+/** In how many ways a matrix asks. */
+const WAYS = 3;
+
 /** Waits until everybody reaches everybody, or says who does not. */
 export async function untilComplete(lab: RunningLab, options: MatrixOptions = {}): Promise<Matrix> {
   return await until(

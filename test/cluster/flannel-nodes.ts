@@ -66,9 +66,9 @@ export async function addPod(
   return { node, name, addresses: ips.map(({ address }) => address.split('/')[0] ?? '') };
 }
 
-/** Whether a pod has an answer of an address, in ten seconds. */
+/** Whether a pod has an answer of an address, in a minute. */
 export async function reaches(lab: RunningLab, from: StagedPod, address: string): Promise<boolean> {
-  const command = ['ip', 'netns', 'exec', from.name, 'ping', '-q', '-c1', '-w10', address];
+  const command = ['ip', 'netns', 'exec', from.name, 'ping', '-q', '-c1', '-w60', address];
   return (await lab.ask('run', { on: from.node, command })).status === 0;
 }
 

@@ -119,10 +119,14 @@ for (const underlay of UNDERLAYS) {
       const byHand = made[index]?.netns;
       assert.ok(byHand !== undefined);
       const expected = linesOf(byHand, underlay.device);
-      for (const [command, lines] of Object.entries(linesWithoutMarks(netns, underlay.device))) {
-        assert.ok(lines.length > 0, `${name}: ${command} says something`);
-        assert.deepEqual(lines, expected[command], `${name}: ${command}`);
-      }
+      // What a tunnel address brings comes one after the other.
+      await until(`${name} to be as by hand`, () => {
+        for (const [command, lines] of Object.entries(linesWithoutMarks(netns, underlay.device))) {
+          assert.ok(lines.length > 0, `${name}: ${command} says something`);
+          assert.deepEqual(lines, expected[command], `${name}: ${command}`);
+        }
+        return true;
+      });
       const offloads = offloadsOf(netns, underlay.device);
       assert.ok(offloads.some((byte) => byte !== 0));
       assert.deepEqual(offloads, offloadsOf(byHand, underlay.device), name);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { isComplete, type LabSpec, RunningLab, specOf } from '@heddle/lab';
 import { until } from '../support/until.ts';
-import { heddleProgram, startLab, untilComplete } from './cluster-lab.ts';
+import { assertParted, heddleProgram, startLab, untilComplete } from './cluster-lab.ts';
 
 const byHand = { wiring: 'by-hand' } as const;
 
@@ -27,7 +27,7 @@ for (const mtu of [1400, 1500, 9000]) {
     await using lab = await startLab(specOf({ nodes: 2, topology: 'segment-each', mtu, network: byHand }));
     for (const family of [4, 6] as const) {
       const way = { from: 'pod1-1', to: 'pod2-1', family, fragments: false };
-      assert.equal((await lab.ask('ping', { ...way, size: mtu, timeout: 10_000 })).answered, true);
+      assert.equal((await lab.ask('ping', { ...way, size: mtu, timeout: 20_000 })).answered, true);
       assert.deepEqual(await lab.ask('ping', { ...way, size: mtu + 1 }), {
         answered: false,
         error: 'EMSGSIZE',
@@ -42,12 +42,7 @@ test('a node that is cut off reaches its own pods only, until it is healed', asy
   await using lab = await startLab(specOf({ nodes: 2, network: byHand }));
   await untilComplete(lab);
   await lab.ask('cut', { node: 'node2' });
-  const { reaches } = await lab.ask('matrix', { timeout: 4000 });
-  const open = reaches.filter(({ failures }) => Object.keys(failures).length === 0);
-  assert.deepEqual(
-    open.map(({ from, to, family }) => `${from} ${to} ${family}`),
-    ['node1 pod1-1 4', 'node1 pod1-1 6', 'node2 pod2-1 4', 'node2 pod2-1 6'],
-  );
+  await assertParted(lab, [['node1'], ['node2']]);
   assert.equal((await lab.ask('status', {})).nodes[1]?.cut, true);
   await lab.ask('heal', { node: 'node2' });
   await untilComplete(lab);
@@ -57,7 +52,7 @@ test('a pod comes and goes, and names that are not there are told with those tha
   await using lab = await startLab(specOf({ nodes: 1, network: byHand }));
   const { addresses } = await lab.ask('addPod', { node: 'node1', pod: 'web' });
   assert.equal(addresses.length, 2);
-  assert.equal(isComplete(await lab.ask('matrix', { from: ['web'], to: ['pod1-1'], timeout: 10_000 })), true);
+  assert.equal(isComplete(await lab.ask('matrix', { from: ['web'], to: ['pod1-1'], timeout: 20_000 })), true);
   await assert.rejects(lab.ask('addPod', { node: 'node1', pod: 'web' }), /there is web already/);
   await lab.ask('removePod', { pod: 'web' });
   await assert.rejects(lab.ask('ping', { from: 'pod1-1', to: 'web' }), (error: Error & { hint?: string }) => {

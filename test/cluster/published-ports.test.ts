@@ -18,7 +18,7 @@ test('a published port is reached at the address of its pod’s node, from pods 
   const server = await lab.spawn('node2', serve, { env: process.env, stdio: 'inherit' });
   try {
     const [here, there] = [await addressesOf(lab, 'node2'), await addressesOf(lab, 'node1')];
-    await until('the server', async () => (await asks(lab, 'node2', here[0])) === 'web' || undefined, 30);
+    await until('the server', async () => (await asks(lab, 'node2', here[0])) === 'web' || undefined, 60);
     for (const address of here) {
       for (const from of ['pod1-1', 'pod2-1', 'node1', 'node2']) {
         assert.equal(await asks(lab, from, address), 'web', `${from} at ${address}`);
@@ -60,6 +60,6 @@ const SERVER = `require('node:net').createServer((socket) => socket.on('error', 
 
 const CLIENT = `
 const done = (text) => process.stdout.write(text, () => process.exit());
-setTimeout(() => done('nothing'), 10000);
+setTimeout(() => done('nothing'), 60000);
 require('node:net').connect({ host: process.argv[1], port: 8080 })
   .on('data', (data) => done(String(data))).on('error', ({ code }) => done(code));`;

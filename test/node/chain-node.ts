@@ -142,7 +142,7 @@ export class ChainNode implements AsyncDisposable {
   }
 
   /** What answers there; '' where nothing does. */
-  ask(netns: TestNetns, questions: readonly Question[], seconds = 10): readonly string[] {
+  ask(netns: TestNetns, questions: readonly Question[], seconds = 60): readonly string[] {
     return this.#program(netns, [CLIENT, `${seconds}`, JSON.stringify(questions)]) as string[];
   }
 

@@ -36,13 +36,13 @@ await using node = new ClusterNode({
 });
 await node.start();
 await node.joined();
-// What a node has from its first pod on: blocks, and the routes that keep packets for nobody from going round.
+// What a node has from its first pod on: blocks, and for each the route that keeps packets for nobody from going round.
 for (const pools of [['four', 'six'], ['small']]) {
   const attachment = { network: 'warm-up', containerID: 'warm-up', ifName: 'eth0' };
   await node.addresses.take({ ...attachment, pools });
   await node.addresses.give(attachment);
 }
-while (!(await session.routes.list()).some(({ type }) => type === 'blackhole')) await setTimeout(10);
-await setTimeout(200);
+const blackholes = async () => (await session.routes.list()).filter(({ type }) => type === 'blackhole');
+while ((await blackholes()).length < POOLS.length) await setTimeout(10);
 writeFileSync('/run/heddle/kit-ready', '');
 await new Promise<void>((ended) => process.once('SIGTERM', ended));

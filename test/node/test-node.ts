@@ -16,6 +16,7 @@ import { putPool } from '@heddle/ipam/blocks';
 import { Prefix } from '@heddle/netaddr';
 import { residentPlugins } from '@heddle/plugins';
 import { PluginLab } from '@heddle/plugins/testing';
+import { until } from '../support/until.ts';
 
 /** What a node is like. */
 export interface TestNodeOptions {
@@ -65,10 +66,11 @@ export class TestNode implements AsyncDisposable {
     });
   }
 
-  /** A node that has joined. */
+  /** A node that has joined, and whose kernel is as the cluster wants it. */
   static async joined(options: TestNodeOptions = {}): Promise<TestNode> {
     const node = await TestNode.started(options);
     await node.node.joined();
+    await until('its routes', async () => (await node.node.status()).routing?.lastResync);
     return node;
   }
 

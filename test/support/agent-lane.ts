@@ -51,7 +51,7 @@ export function startAgent(netns: NetnsHandle, directory: string): StartedAgent 
 function waitFor(path: string): void {
   const pause = new Int32Array(new SharedArrayBuffer(4));
   for (let waited = 0; !existsSync(path); waited += 10) {
-    if (waited > 20_000) throw new Error(`no agent came up at ${path}`);
+    if (waited > 60_000) throw new Error(`no agent came up at ${path}`);
     Atomics.wait(pause, 0, 0, 10);
   }
 }

@@ -13,7 +13,7 @@ const PATIENCE = 10;
 export async function until<T>(
   what: string,
   ask: () => T | undefined | Promise<T | undefined>,
-  seconds = 10,
+  seconds = 30,
 ): Promise<T> {
   let last: unknown = new Error(`waited in vain for ${what}`);
   const end = performance.now() + seconds * 1000 * PATIENCE;
