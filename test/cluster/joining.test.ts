@@ -19,6 +19,13 @@ after(async () => {
 const on = (node: string, ...command: readonly string[]) => lab.ask('run', { on: node, command });
 const heddle = (node: string, ...args: readonly string[]) => on(node, ...heddleProgram(), ...args);
 
+/** Runs a command that must succeed. @returns what it printed */
+async function must(node: string, ...command: readonly string[]): Promise<string> {
+  const { status, stdout, stderr } = await on(node, ...command);
+  assert.equal(status, 0, `${node}: ${command.join(' ')}: ${stdout}${stderr}`);
+  return stdout;
+}
+
 async function assertUnchanged(node: string): Promise<void> {
   const { stdout } = await on(node, 'sh', '-c', 'ls /etc/heddle /etc/cni/net.d; ls -d /run/heddle/agent.pid');
   assert.doesNotMatch(stdout, /node\.json|10-heddle|agent\.pid/);
@@ -34,6 +41,11 @@ const REFUSED: readonly (readonly [what: string, args: readonly string[], messag
     'pools that overlap',
     ['--pool', '10.1.0.0/16', '--pool', '10.1.2.0/24'],
     /10\.1\.2\.0\/24 overlaps 10\.1\.0\.0\/16/,
+  ],
+  [
+    'a pool within the range of services',
+    ['--pool', '10.96.4.0/24', '--service-cidr', '10.96.0.0/12'],
+    /10\.96\.4\.0\/24 overlaps 10\.96\.0\.0\/12, the range of services/,
   ],
   ['a pool with host bits', ['--pool', '10.1.2.3/16'], /10\.1\.2\.3\/16 has host bits set/],
   [
@@ -136,6 +148,58 @@ test('a node with a subnet gives addresses of that only, and no other node can h
   await assertUnchanged('node2');
   assert.equal((await heddle('node1', 'del', 'heddle', 'pod')).status, 0);
   assert.equal((await heddle('node1', 'down')).status, 0);
+});
+
+test('a VXLAN of somebody else with the cluster’s number is told, left alone, and no trouble once it is gone', async () => {
+  const run = (...command: readonly string[]) => must('node1', ...command);
+  // It fails while there is a problem.
+  const status = async () => (await heddle('node1', 'node', 'status')).stdout;
+  await run(...'ip link add theirs type vxlan id 72 dstport 4789 local 198.18.1.11 nolearning'.split(' '));
+  const store = 'sqlite:///run/lab/vxlan.db';
+  await run(...heddleProgram(), 'up', '--name', 'first', '--store', store, '--encapsulation', 'always');
+  await until('it to be told', async () => CLASH.test(await status()) || undefined);
+  await run('ip', 'link', 'show', 'theirs');
+  await run('ip', 'link', 'delete', 'theirs');
+  await until('nothing to be told', async () => /^problems +none$/m.test(await status()) || undefined);
+  await run('ip', 'link', 'show', 'heddle-vxlan');
+  await run(...heddleProgram(), 'down');
+});
+
+const CLASH = /VNI 72 on UDP port 4789 is in use by link theirs, which is not Heddle's/;
+
+test('a node that has another address is reached there, and pods go on', async () => {
+  const up = ['up', '--store', 'sqlite:///run/lab/moved.db', '--encapsulation', 'always'];
+  const addresses: string[][] = [];
+  for (const node of ['node1', 'node2']) {
+    await must(node, ...heddleProgram(), ...up, '--name', node);
+    await must(node, 'ip', 'netns', 'add', 'moving');
+    const { ips } = JSON.parse(await must(node, ...heddleProgram(), 'add', 'heddle', 'moving'));
+    addresses.push(ips.map(({ address }: { address: string }) => address.split('/')[0]));
+  }
+  const reached = async () => {
+    for (const address of addresses[1] ?? []) {
+      const ping = ['ip', 'netns', 'exec', 'moving', 'ping', '-n', '-c1', '-W2', address];
+      await until(`${address} to answer`, async () => (await on('node1', ...ping)).status === 0 || undefined);
+    }
+  };
+  await reached();
+  await must(
+    'node2',
+    'sh',
+    '-ec',
+    `gateway=$(ip route show default | cut -d' ' -f3)
+     ip address delete 198.18.1.12/24 dev eth0
+     ip address add 198.18.1.112/24 dev eth0
+     ip route replace default via $gateway`,
+  );
+  const known = async () => (await heddle('node1', 'node', 'status')).stdout;
+  const isKnown = async () => /^node2 +198\.18\.1\.112\/24 .*alive$/m.test(await known()) || undefined;
+  await until('the other one to know', isKnown);
+  await reached();
+  for (const node of ['node1', 'node2']) {
+    await must(node, ...heddleProgram(), 'del', 'heddle', 'moving');
+    await must(node, ...heddleProgram(), 'down');
+  }
 });
 
 test('without a cluster there is nothing to show or to leave', async () => {

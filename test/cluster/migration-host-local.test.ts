@@ -47,6 +47,11 @@ test('a node that cannot be taken over to the end is as it was, and can be later
   const planned = () => heddle(lab, 'node1', 'migrate', 'host-local', '--dry-run', '-o', 'json');
   const [plan, before] = [await planned(), await nodeState(lab)];
   const command = [...heddleProgram(), 'migrate', 'host-local'];
+  const services = await lab.ask('run', {
+    ...{ on: 'node1', command: [...command, '--service-cidr', '10.240.0.0/12'] },
+  });
+  assert.notEqual(services.status, 0);
+  assert.match(services.stderr, /overlaps 10\.240\.0\.0\/12, the range of services/);
   const { status, stderr } = await lab.ask('run', { on: 'node1', command });
   assert.equal(status, 1, stderr);
   assert.match(stderr, /\/etc\/heddle\/former/);

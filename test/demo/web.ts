@@ -13,7 +13,7 @@ export async function serveIn(netns: string, port: number, text: string): Promis
 
 /** What a server answers to a client in a namespace. */
 export async function fetchFrom(netns: string, url: string): Promise<string> {
-  const script = `fetch(${JSON.stringify(url)}, { signal: AbortSignal.timeout(5000) }).then((answer) => answer.text()).then(console.log)`;
+  const script = `fetch(${JSON.stringify(url)}, { signal: AbortSignal.timeout(30000) }).then((answer) => answer.text()).then(console.log)`;
   const child = startIn(netns, script);
   let text = '';
   child.stdout?.on('data', (chunk) => {

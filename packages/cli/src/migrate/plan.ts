@@ -19,7 +19,9 @@ import { type Former, refusal } from './former.ts';
 import { formerPeers } from './peers.ts';
 
 /** How pools that are made are to be; what is left out, as the former network was. */
-export type PoolFlags = Partial<Pick<UpFlags, 'pool' | 'encapsulation' | 'overlay' | 'natOutgoing'>>;
+export type PoolFlags = Partial<
+  Pick<UpFlags, 'pool' | 'serviceCidr' | 'encapsulation' | 'overlay' | 'natOutgoing'>
+>;
 
 /** See the file's comment. */
 export interface MigrationPlan {
@@ -76,7 +78,8 @@ export async function planMigration(
     ...changed(subnets ?? [], former.subnets),
   ];
   if (why.length > 0) throw refusal(why.join('; '));
-  checkPools([...present, ...pools], { nodes: await ownNetworks(session, former.subnets) });
+  const around = { nodes: await ownNetworks(session, former.subnets), services: flags.serviceCidr ?? [] };
+  checkPools([...present, ...pools], around);
   const peers = await formerPeers(
     session,
     all.map(({ cidr }) => cidr),

@@ -29,6 +29,7 @@ export interface NodeFlags extends ConfigFlags {
 /** What `heddle up` can be told. */
 export interface UpFlags extends NodeFlags {
   readonly pool?: readonly Prefix[];
+  readonly serviceCidr?: readonly Prefix[];
   readonly encapsulation: Encapsulation;
   readonly overlay: Overlay;
   readonly natOutgoing: boolean;
@@ -65,6 +66,14 @@ export const UP_FLAGS = {
     kind: 'parsed',
     parse: Prefix.parse,
     brief: "a range for pods' addresses, where the cluster has none of that family; may be repeated",
+    placeholder: 'prefix',
+    variadic: true,
+    optional: true,
+  },
+  serviceCidr: {
+    kind: 'parsed',
+    parse: Prefix.parse,
+    brief: "a range of services' addresses, which no pool may overlap; may be repeated",
     placeholder: 'prefix',
     variadic: true,
     optional: true,

@@ -19,7 +19,7 @@ import { CommandError } from '../output/report-error.ts';
 import type { UpFlags } from './flags.ts';
 
 /** What of the flags is about pools. */
-type PoolFlags = Pick<UpFlags, 'pool' | 'encapsulation' | 'overlay' | 'natOutgoing'>;
+type PoolFlags = Pick<UpFlags, 'pool' | 'serviceCidr' | 'encapsulation' | 'overlay' | 'natOutgoing'>;
 
 /** What pods get their addresses from when nothing is said. */
 const DEFAULT_POOLS: readonly Prefix[] = ['10.244.0.0/16', 'fd00:10:244::/48'].map((text) =>
@@ -30,7 +30,7 @@ const DEFAULT_POOLS: readonly Prefix[] = ['10.244.0.0/16', 'fd00:10:244::/48'].m
  * Makes the pools that are asked for, or the usual ones where the cluster has none; those that are there stay as they are.
  *
  * @returns the names of those that were made
- * @throws {IpamError} IPAM_POOL_INVALID when one overlaps another one, or the networks of this node
+ * @throws {IpamError} IPAM_POOL_INVALID when one overlaps another one, the networks of this node, or services
  */
 export async function ensurePools(
   store: Store,
@@ -39,7 +39,7 @@ export async function ensurePools(
   flags: PoolFlags,
 ): Promise<readonly string[]> {
   const own = former === undefined ? [] : subnets.map((text) => Prefix.parse(text));
-  const around = { nodes: await ownNetworks(session, own) };
+  const around = { nodes: await ownNetworks(session, own), services: flags.serviceCidr ?? [] };
   const present = await poolsIn(store);
   const pools = newPools(present, flags);
   // All of them before the first one is made.
@@ -131,7 +131,7 @@ export async function checkSubnets(
 async function addPool(
   store: Store,
   pool: Pool,
-  around: { readonly nodes: readonly Prefix[] },
+  around: { readonly nodes: readonly Prefix[]; readonly services: readonly Prefix[] },
 ): Promise<boolean> {
   for (let attempt = 1; ; attempt++) {
     try {
