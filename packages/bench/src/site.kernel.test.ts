@@ -7,7 +7,7 @@ import { after, describe, test } from 'node:test';
 import { parseNetworkList } from '@heddle/cni';
 import { BenchError } from './bench-error.ts';
 import { measureNetwork } from './measure.ts';
-import { type Batch, Site } from './site.ts';
+import { type Batch, type Patience, Site } from './site.ts';
 import { seeded } from './statistics.ts';
 import { DEFAULT_WORKLOAD } from './workload.ts';
 
@@ -26,17 +26,26 @@ function plugins(script: string): string {
   return directory;
 }
 
-async function open(script: string): Promise<Site> {
+/** What must work has longer than a busy machine takes. */
+const PATIENCE = { call: 60_000, packet: 20_000 } as const;
+/** What must not is waited for in vain. */
+const SHORT = { call: 60_000, packet: 1000 } as const;
+
+async function open(script: string, patience: Patience = PATIENCE): Promise<Site> {
   const contender = { name: 'trial', directory: plugins(script) };
-  return await Site.open(contender, list, { ports: 0, patience: { call: 5000, packet: 1000 } });
+  return await Site.open(contender, list, { ports: 0, patience });
 }
 
 async function add(site: Site, count = 1, probes: readonly string[] = []): Promise<Batch> {
   return await site.run('ADD', await site.pods.make(count), { parallel: count, probes });
 }
 
-/** A pair of interfaces by which the pod reaches 192.0.2.1 and 2001:db8::1 on the node. */
+/**
+ * A pair of interfaces by which the pod reaches 192.0.2.1 and 2001:db8::1 on the node. ADD ends when the kernel has come to
+ * all of it, which takes a busy one a while.
+ */
 const WIRED = `
+has() { wanted="$1"; shift; until ip "$@" | grep -q "$wanted"; do sleep 0.01; done; }
 name="h\${CNI_CONTAINERID##*pod}" pod="\${CNI_NETNS##*/}"
 case $CNI_COMMAND in
 ADD)
@@ -47,6 +56,10 @@ ADD)
   ip -n "$pod" link set eth0 up
   ip -n "$pod" address add 192.0.2.2/24 dev eth0
   ip -n "$pod" address add 2001:db8::2/64 dev eth0 nodad
+  has 'state UP' -o link show "$name"
+  has 'state UP' -n "$pod" -o link show eth0
+  has 2001:db8::1 -6 route show table local
+  has 2001:db8::2 -n "$pod" -6 route show table local
   echo '{"cniVersion": "1.0.0", "ips": [
     {"address": "192.0.2.2/24", "gateway": "192.0.2.1"}, {"address": "2001:db8::2/64", "gateway": "2001:db8::1"}]}' ;;
 DEL) ip link del "$name" ;;
@@ -70,7 +83,7 @@ describe('an attachment', () => {
   });
 
   test('whose packets do not arrive does not count', async () => {
-    await using site = await open(`${WIRED}\n[ $CNI_COMMAND != ADD ] || ip link set "$name" down`);
+    await using site = await open(`${WIRED}\n[ $CNI_COMMAND != ADD ] || ip link set "$name" down`, SHORT);
     const { attempts } = await add(site, 1, BOTH);
     assert.match(
       attempts[0]?.failure ?? '',
@@ -79,7 +92,8 @@ describe('an attachment', () => {
   });
 
   test('whose IPv6 address cannot be used yet does not count', async () => {
-    await using site = await open(WIRED.replace('2001:db8::2/64 dev eth0 nodad', '2001:db8::2/64 dev eth0'));
+    const tentative = WIRED.replace('2001:db8::2/64 dev eth0 nodad', '2001:db8::2/64 dev eth0');
+    await using site = await open(tentative.replace(/ {2}has 2001:db8::2 .*\n/, ''), SHORT);
     const { attempts } = await add(site, 1, BOTH);
     assert.match(attempts[0]?.failure ?? '', /^first packet to 2001:db8::1 lost \(\w+\)$/);
   });
@@ -109,7 +123,7 @@ describe('an attachment', () => {
   ];
   for (const [what, script, reason] of failing) {
     test(`${what} does not count`, async () => {
-      await using site = await open(script);
+      await using site = await open(script, { call: 5000, packet: 1000 });
       const { attempts } = await add(site);
       assert.match(attempts[0]?.failure ?? 'it counted', reason);
     });
@@ -231,7 +245,7 @@ describe('a node', () => {
 
 describe('a measurement', () => {
   // Longer than a busy machine takes, as what is not lost has to arrive.
-  const quick = { ...DEFAULT_WORKLOAD, rounds: 2, warmup: 0, packetPatience: 2000 };
+  const quick = { ...DEFAULT_WORKLOAD, rounds: 2, warmup: 0, packetPatience: 5000 };
 
   test('asks for packets to the gateways of the node, and says of which it does not', async () => {
     const elsewhere = WIRED.replaceAll('"gateway": "2001:db8::1"', '"gateway": "2001:db8::77"');
