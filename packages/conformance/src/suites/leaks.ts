@@ -1,7 +1,9 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Prefix } from '@heddle/netaddr';
 import { type Check, only } from '../check.ts';
 import { DoesNotApply, must } from '../failure.ts';
+import type { Container } from '../lab/container.ts';
 import { GONE_WITHIN, type Lab } from '../lab/lab.ts';
 import { differences, type Snapshot, snapshotOf } from '../lab/snapshot.ts';
 import { refusal } from './errors.ts';
@@ -21,7 +23,7 @@ export const LEAK_CHECKS: readonly Check[] = [
       await lab.warmUp();
       const [before, leases] = [await lab.snapshot(), lab.leases()];
       const container = await lab.container();
-      await lab.add(container);
+      await addInUse(lab, container);
       await lab.del(container);
       await nodeUnchanged(lab, before, 'ADD and DEL');
       await leasesUnchanged(lab, leases, 'ADD and DEL');
@@ -50,7 +52,7 @@ export const LEAK_CHECKS: readonly Check[] = [
       const [before, leases] = [await lab.snapshot(), lab.leases()];
       for (let round = 0; round < 15; round++) {
         const container = await lab.container();
-        await lab.add(container);
+        await addInUse(lab, container);
         await lab.del(container);
         await lab.end(container);
       }
@@ -125,6 +127,20 @@ export const LEAK_CHECKS: readonly Check[] = [
     },
   },
 ];
+
+/**
+ * ADD, and what the caller of an IPAM plugin does with the result: the interface has the addresses when DEL comes, and they may be
+ * what the plugin speaks to a server from.
+ */
+async function addInUse(lab: Lab, container: Container): Promise<void> {
+  const { result } = await lab.add(container);
+  if (lab.subject.kind !== 'ipam') return;
+  const { links, addresses } = container.namespace.session;
+  const link = await links.find(container.ifName);
+  if (link === undefined) return;
+  for (const { address } of result.ips ?? [])
+    await addresses.add({ link: link.index, prefix: Prefix.parse(address) });
+}
 
 /** What gives a lease back is not answered: it may be under way for a moment. */
 async function leasesUnchanged(lab: Lab, before: Snapshot, after: string): Promise<void> {
