@@ -112,7 +112,7 @@ export const CHAINED_EXPLANATIONS: readonly Explanation[] = [
     // The points at which the kit kills release 1.1.1 miss it.
     pages: ['reference'],
     subjects: ['tuning'],
-    checks: ['crash/add'],
+    checks: ['crash/add', 'crash/first-add'],
     text: 'The backup is written under its final name. The DEL after an ADD that was killed meanwhile cannot read it, and leaves it.',
   },
   {

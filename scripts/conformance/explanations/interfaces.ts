@@ -1,6 +1,10 @@
 /** What is behind failures of plugins that make an interface, where they have them for themselves. */
 import type { Explanation } from '../explanations.ts';
 
+/** Whoever masquerades, in release 1.1.1. */
+const UNMASKED_DEL =
+  'An ADD that is killed before it masquerades has made the interface, and so its DEL deletes the rules of its addresses. iptables 1.8.9 ends with 2 because their chain was never made; the plugin forgives only 1, and that DEL fails. The next one no longer finds the interface, and succeeds.';
+
 /** See the file's comment. */
 export const INTERFACE_EXPLANATIONS: readonly Explanation[] = [
   {
@@ -54,7 +58,19 @@ export const INTERFACE_EXPLANATIONS: readonly Explanation[] = [
     pages: ['debian'],
     subjects: ['bridge', 'ptp'],
     checks: ['crash/add'],
-    text: 'An ADD that is killed before it masquerades has made the interface, and so its DEL deletes the rules of its addresses. iptables 1.8.9 ends with 2 because their chain was never made; the plugin forgives only 1, and that DEL fails. The next one no longer finds the interface, and succeeds.',
+    text: UNMASKED_DEL,
+  },
+  {
+    pages: ['debian'],
+    subjects: ['ptp'],
+    checks: ['crash/first-add'],
+    text: UNMASKED_DEL,
+  },
+  {
+    pages: ['debian'],
+    subjects: ['bridge'],
+    checks: ['crash/first-add'],
+    text: 'A bridge whose hardware address was never pinned has none once its last port has gone. Killed before that, and after a DEL, the plugin finds such a bridge, pins the address that it has read before the new port joined, and fails; so does every ADD after it, as long as the bridge has no other port.',
   },
   {
     subjects: ['host-device'],
@@ -68,6 +84,7 @@ export const INTERFACE_EXPLANATIONS: readonly Explanation[] = [
       'idempotence/del-is-complete-at-once',
       'concurrency/same-container',
       'crash/add',
+      'crash/first-add',
     ],
     text: 'DEL fails when the interface is not in the container: when ADD did not get as far, and when another DEL has given the device back.',
   },
@@ -97,7 +114,7 @@ export const INTERFACE_EXPLANATIONS: readonly Explanation[] = [
   {
     pages: ['reference'],
     subjects: ['tap'],
-    checks: ['crash/add'],
+    checks: ['crash/add', 'crash/first-add'],
     text: 'The tap is made under a name of chance and renamed later. DEL looks for the final name only.',
   },
   {
