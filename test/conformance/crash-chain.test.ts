@@ -9,6 +9,7 @@ import { test } from 'node:test';
 import type { PluginExec, Runtime } from '@heddle/cni/runtime';
 import { attachCrash, type CrashPoint, crashAt, pointText, spread } from '@heddle/conformance';
 import { buildCrash } from '../../scripts/build-crash.ts';
+import { inSandbox } from '../../scripts/sandbox.ts';
 import { FULL_CHAIN } from '../agent/full-chain.ts';
 import { type StartedAgent, startAgent } from '../support/agent-lane.ts';
 import { assertUnchanged, leftovers } from '../support/leftovers.ts';
@@ -18,6 +19,9 @@ import { installClient, installPlugins } from '../support/plugin-directory.ts';
 buildCrash();
 
 type Verb = 'add' | 'del';
+
+/** Where plugins keep what is not below a directory of a node's own: the nodes of a sandbox share it. */
+const OF_ALL_NODES: readonly string[] = ['/run/cni', '/run/heddle', '/var/lib/heddle'];
 
 /** How the chain is carried, and killed. */
 interface Lane extends Disposable {
@@ -51,7 +55,8 @@ class Scene implements Disposable {
   state(): readonly string[] {
     return leftovers(this.node, [
       ...['ipam', 'cache', 'agent-queue'].map((name) => join(this.node.directory, name)),
-      ...['/var/lib/cni', '/var/lib/heddle'],
+      ...OF_ALL_NODES,
+      '/var/lib/cni',
     ]);
   }
 
@@ -143,6 +148,8 @@ async function firstAttachment(
   lane: (scene: Scene) => Lane,
   point: number,
 ) {
+  // Otherwise only the first of these nodes would be one on which nothing was ever attached.
+  if (inSandbox()) for (const directory of OF_ALL_NODES) rmSync(directory, { recursive: true, force: true });
   using scene = new Scene(install);
   using killed = lane(scene);
   const { runtime, network } = scene;
