@@ -86,7 +86,7 @@ Each point of the following was tried on a kernel 6.18, with \`--suite crash --c
 killed, in the lane \`agent\` the agent that serves it, while its client goes on. After DEL and GC all was as before, and ADD
 worked again. The numbers are those of the points. \`heddle\` and \`heddle-ipam\` take addresses from a node of a cluster, which
 runs beside them where others have the lane \`agent\`, and was killed as well. Plugins for links of the lab are not in this table
-because not every one of their points has been tried with this version.
+because not every one of their points has been tried yet.
 
 | plugin | lane | ADD | DEL | GC | first ADD |
 | --- | --- | --- | --- | --- | --- |

@@ -13,15 +13,9 @@ import {
 import type { Addr, Prefix } from '@heddle/netaddr';
 import type { KernelSession } from '@heddle/netlink';
 import type { Store } from '@heddle/store';
-import type { UpFlags } from '../node/flags.ts';
-import { overlayFor, ownNetworks, poolName } from '../node/pools.ts';
+import { overlayFor, ownNetworks, type PoolFlags, poolName } from '../node/pools.ts';
 import { type Former, refusal } from './former.ts';
 import { formerPeers } from './peers.ts';
-
-/** How pools that are made are to be; what is left out, as the former network was. */
-export type PoolFlags = Partial<
-  Pick<UpFlags, 'pool' | 'serviceCidr' | 'encapsulation' | 'overlay' | 'natOutgoing'>
->;
 
 /** See the file's comment. */
 export interface MigrationPlan {
@@ -50,7 +44,7 @@ export interface MigrationPlan {
 export async function planMigration(
   former: Former,
   { name: node, subnets }: Pick<WrittenNodeConfig, 'name' | 'subnets'>,
-  flags: PoolFlags,
+  flags: Partial<PoolFlags>,
   { store, session }: { readonly store: Store; readonly session: KernelSession },
 ): Promise<MigrationPlan> {
   const { pools: present, settings } = await readCluster({ store });
@@ -92,7 +86,11 @@ export async function planMigration(
 function poolFor(
   cidr: Prefix,
   former: Former,
-  { encapsulation = former.encapsulation, overlay = 'vxlan', natOutgoing = former.natOutgoing }: PoolFlags,
+  {
+    encapsulation = former.encapsulation,
+    overlay = 'vxlan',
+    natOutgoing = former.natOutgoing,
+  }: Partial<PoolFlags>,
   present: readonly Pool[],
 ): Pool {
   const { family } = cidr;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { HeddleError } from '@heddle/errors';
 import { EtcdCluster, etcdMissing, memberAddresses } from '@heddle/store/testing';
+import { CliLab } from '../testing/cli-lab.ts';
 import { reachStore } from './cluster-store.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'heddle-reach-'));
@@ -26,18 +26,6 @@ function certificate(name: string): void {
     ],
     { stdio: ['ignore', 'ignore', 'pipe'] },
   );
-}
-
-/** Runs the command from its sources. */
-async function heddle(...args: readonly string[]): Promise<{ status: number | null; stderr: string }> {
-  const program = ['--conditions=source', resolve('packages/cli/src/main.ts')];
-  const child = spawn(process.execPath, [...program, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  const [status] = (await once(child, 'close')) as [number | null];
-  return { status, stderr };
 }
 
 function refusal(message: RegExp) {
@@ -68,13 +56,13 @@ test('a store is reached with the right certificates only, and what is wrong is 
     refusal(/a certificate needs its key/),
   );
   // The command says the same, and has changed nothing.
-  const config = join(directory, 'node.json');
-  const flags = { store, ca: pem('theirs'), cert: pem('ours'), key: key('ours'), config };
+  using lab = new CliLab();
+  const flags = { store, ca: pem('theirs'), cert: pem('ours'), key: key('ours') };
   const words = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value]);
-  const { status, stderr } = await heddle('up', ...words);
-  assert.equal(status, 1, stderr);
+  const { exitCode, stderr } = await lab.run(['up', ...words]);
+  assert.equal(exitCode, 1, stderr);
   assert.match(stderr, /certificate/);
-  assert.equal(existsSync(config), false);
+  assert.equal(existsSync(lab.places.nodeConfig), false);
 });
 
 test('a store that nobody serves is told at once', async () => {

@@ -19,7 +19,7 @@ import { CommandError } from '../output/report-error.ts';
 import type { UpFlags } from './flags.ts';
 
 /** What of the flags is about pools. */
-type PoolFlags = Pick<UpFlags, 'pool' | 'serviceCidr' | 'encapsulation' | 'overlay' | 'natOutgoing'>;
+export type PoolFlags = Pick<UpFlags, 'pool' | 'serviceCidr' | 'encapsulation' | 'overlay' | 'natOutgoing'>;
 
 /** What pods get their addresses from when nothing is said. */
 const DEFAULT_POOLS: readonly Prefix[] = ['10.244.0.0/16', 'fd00:10:244::/48'].map((text) =>

@@ -60,8 +60,9 @@ export class TestNetns implements Disposable {
   }
 
   /**
-   * Lets IPv6 addresses of links that are made from now on be used at once. Duplicate address detection keeps even a
-   * link's own address from that for a second.
+   * Lets IPv6 addresses of links that are made from now on be used as soon as the kernel has come to them, which on a busy
+   * machine is a while after they were added (with `nodad` it is at once). Duplicate address detection keeps even a link's own
+   * address from that for a second.
    */
   skipAddressDetection(): void {
     this.run('sysctl -qw net.ipv6.conf.default.accept_dad=0');

@@ -63,7 +63,7 @@ export class TestCluster implements AsyncDisposable {
     await putPool(this.store, { name, cidr: Prefix.parse(cidr), ...more });
   }
 
-  /** A namespace that goes with the cluster; addresses can be used in it at once. */
+  /** A namespace that goes with the cluster, in which duplicate addresses are not looked for. */
   netns(): TestNetns {
     const netns = this.#stack.use(new TestNetns('threaded'));
     netns.skipAddressDetection();
