@@ -86,16 +86,17 @@ test('two hundred leases in one daemon, all kept over its death', { skip }, asyn
   const second = await lab.daemon();
   assert.equal(second.output.split('goes on with').length - 1, 200);
   const before = server.output.length;
-  await until(
-    'all leases to be renewed',
-    () => renewed(server.output.slice(before)).size >= 200 || undefined,
-    60,
-  );
+  await until('all leases to be renewed', () => all(200, renewed(server.output.slice(before))), 60);
   for (let at = 0; at < pods.length; at += 20) {
     await Promise.all(pods.slice(at, at + 20).map((pod) => lab.run('DEL', { pod })));
   }
-  await until('all leases to be given back', () => released(server.output).size >= 200 || undefined);
+  await until('all leases to be given back', () => all(200, released(server.output)));
 });
+
+function all(count: number, addresses: ReadonlySet<string>): true {
+  if (addresses.size >= count) return true;
+  throw new Error(`only ${addresses.size} of ${count}: ${[...addresses].sort().join(' ')}`);
+}
 
 function renewed(log: string): ReadonlySet<string> {
   return new Set(

@@ -5,7 +5,7 @@ import { exchange } from './exchange.ts';
 import { type Lease, leaseOf } from './lease.ts';
 import type { Channel, Client, Destination, Received } from './ports.ts';
 import { EVERYBODY, extendLease } from './requests.ts';
-import { halvingWaits } from './waits.ts';
+import { doublingWaits, halvingWaits } from './waits.ts';
 
 /** What came of it: the lease with its new times, a server's refusal, or no answer in time. */
 export type Extension = Lease | 'refused' | undefined;
@@ -40,7 +40,8 @@ interface Way extends Destination {
 
 /**
  * Hours may lie between two tries. An open channel would keep the namespace of a container that is gone for so long,
- * so each try has one of its own, and finds out whether the interface is still there.
+ * so each try has one of its own, and finds out whether the interface is still there. Within a try a message that was
+ * lost is sent again after seconds: many clients renew at once when their daemon was away, and a server drops some.
  */
 async function ask(client: Client, lease: Lease, way: Way): Promise<Extension> {
   const { clock } = client;
@@ -52,10 +53,11 @@ async function ask(client: Client, lease: Lease, way: Way): Promise<Extension> {
     {
       using channel = await open();
       const answer = await exchange<Lease | 'refused'>(client, {
-        ...{ channel, destination, deadline, began, signal },
+        ...{ channel, destination, began, signal },
         ask: (attempt) => extendLease(client, attempt, lease),
         judge: (received, since) => judge(received, since, lease),
-        waits: [Math.min(wait, LONGEST_LISTENING)],
+        waits: doublingWaits(client.timing, client.random),
+        deadline: Math.min(clock.now() + LONGEST_LISTENING, until),
       });
       if (answer !== undefined) return answer;
     }
@@ -64,6 +66,7 @@ async function ask(client: Client, lease: Lease, way: Way): Promise<Extension> {
   return undefined;
 }
 
+/** Milliseconds. */
 const LONGEST_LISTENING = 30_000;
 
 function judge(received: Received, since: number, lease: Lease): Lease | 'refused' | undefined {
