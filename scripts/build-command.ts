@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bunPath, putAddonInto } from './bun.ts';
-import { isStale } from './stale.ts';
+import { dateBuilt, isStale } from './stale.ts';
 
 // As deep below the repository as the command's sources, which look for other files of a build from where they are.
 const OUT = 'build/heddle/lib';
@@ -26,6 +26,7 @@ export function buildCommand(): string {
  * minified, so that a stack in a log can be read.
  */
 function bundle(program: string): void {
+  const began = new Date();
   const unfinished = `${program}.${process.pid}`;
   execFileSync(bunPath(), [
     'build',
@@ -38,6 +39,7 @@ function bundle(program: string): void {
     'packages/cli/src/main.ts',
   ]);
   writeFileSync(unfinished, inAscii(readFileSync(unfinished, 'utf8')));
+  dateBuilt(unfinished, began);
   renameSync(unfinished, program);
   rmSync(unfinished, { force: true });
   console.log(`built ${program}`);

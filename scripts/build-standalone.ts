@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { flock, O, openFile } from '@heddle/sys';
 import { bundleStandalone } from './bundle-standalone.ts';
 import { compileStandalone } from './compile-standalone.ts';
-import { isStale } from './stale.ts';
+import { dateBuilt, isStale } from './stale.ts';
 
 const OUT = 'build/plugins';
 
@@ -31,18 +31,19 @@ export function buildStandalone(): string {
 }
 
 function build(program: string): void {
-  const started = performance.now();
+  const began = new Date();
   const draft = mkdtempSync('build/standalone-');
   try {
     bundleStandalone(draft);
     const finished = join(draft, 'heddle-cni');
     execFileSync(compileStandalone(draft), [join(draft, 'program.js'), finished], { stdio: 'inherit' });
     renameSync(join(draft, 'bundle.json'), join(OUT, 'bundle.json'));
+    dateBuilt(finished, began);
     renameSync(finished, program);
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
-  console.log(`built ${program} in ${((performance.now() - started) / 1000).toFixed(1)} s`);
+  console.log(`built ${program} in ${((Date.now() - began.getTime()) / 1000).toFixed(1)} s`);
 }
 
 if (import.meta.main) buildStandalone();
