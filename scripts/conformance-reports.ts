@@ -4,69 +4,58 @@
  *
  *   node --conditions=source scripts/conformance-reports.ts [--kept | PAGE | SUBJECT | PAGE/SUBJECT]...
  *
- * Needs root. Each plugin and runtime is checked in a process of its own. Plugins whose links few kernels have are checked in
- * the lab, and only when they are named: it takes half an hour for each. With names, only pages that have one of them are written, and only these are checked again; of the others what
- * `build/conformance` has from before is taken. With `--kept` all pages are written of that, where it is there.
+ * Needs root. Each plugin and runtime is checked in a process of its own; plugins whose links few kernels have are checked in
+ * the lab. With names, only these are checked; of the others stays what their pages say. With `--kept` nothing is checked, and
+ * what is in `build/conformance` from before is written anew, as explanations ask for that change.
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SUITES } from '@heddle/conformance';
-import { indexPage, releasePage, runtimesPage } from './conformance/pages.ts';
-import { DIRECTORY, PAGES, type PageName, readPage } from './conformance/read-page.ts';
-import { IN_THE_LAB, NOT_IN_THE_LAB, RELEASES, RUNTIMES } from './conformance/releases.ts';
-import { isKept, type Report, reportOf } from './conformance/run-kit.ts';
+import { indexPage, pluginRow, releasePage, runtimeRow, runtimesPage } from './conformance/pages.ts';
+import { DIRECTORY, PAGES, type PageName, type PageRow, readPage } from './conformance/read-page.ts';
+import { IN_THE_LAB, RELEASES, RUNTIMES } from './conformance/releases.ts';
+import { isKept, type KitRun, type Report, reportOf } from './conformance/run-kit.ts';
 
-const isKeptEnough = process.argv.includes('--kept');
 const chosen = process.argv.slice(2).filter((word) => word !== '--kept');
-const LAB_SUITES = SUITES.filter((suite) => suite !== 'runtime' && !NOT_IN_THE_LAB.includes(suite)).flatMap(
-  (suite) => ['--suite', suite],
-);
+const isKeptEnough = process.argv.includes('--kept');
 mkdirSync(DIRECTORY, { recursive: true });
 
 for (const release of RELEASES) {
   const { name, directory, plugins } = release;
-  if (!isPageWanted(name, plugins)) continue;
-  const missing = plugins.filter((plugin) => !existsSync(join(directory, plugin)));
-  if (missing.length > 0) {
-    console.log(`not installed, so ${name}.md stays as it is: ${missing.join(', ')} in ${directory}`);
+  const absent = plugins.filter((plugin) => !existsSync(join(directory, plugin)) && isWanted(name, plugin));
+  if (absent.length > 0) {
+    console.log(`not installed, so ${name}.md stays as it is: ${absent.join(', ')} in ${directory}`);
     continue;
   }
-  const reports: [string, Report][] = [];
+  const rows = [];
   for (const plugin of plugins) {
-    const isInLab = IN_THE_LAB.includes(plugin);
-    const isNamed = [plugin, `${name}/${plugin}`].some((word) => chosen.includes(word));
-    if (isInLab && !isNamed && !isKept(name, plugin)) continue;
-    const words = [join(directory, plugin), ...(isInLab ? LAB_SUITES : [])];
-    const about = { page: name, subject: plugin, words };
-    reports.push([
-      plugin,
-      await reportOf({ ...about, isInLab, isWanted: isInLab ? isNamed : isWanted(name, plugin) }),
-    ]);
+    const run = { words: [join(directory, plugin)], isInLab: IN_THE_LAB.includes(plugin) };
+    rows.push(await rowOf(name, plugin, run, (report) => pluginRow(name, plugin, report)));
   }
-  write(name, releasePage(release, reports));
+  write(name, releasePage(release, rows));
 }
 
-if (
-  isPageWanted(
-    'runtimes',
-    RUNTIMES.map(({ name }) => name),
-  )
-) {
-  const reports: [(typeof RUNTIMES)[number], Report][] = [];
-  for (const runtime of RUNTIMES.filter(({ program }) => existsSync(program))) {
-    const { name } = runtime;
-    const about = { page: 'runtimes', subject: name, words: ['--runtime', name] };
-    reports.push([runtime, await reportOf({ ...about, isWanted: isWanted('runtimes', name) })]);
-  }
-  write('runtimes', runtimesPage(reports));
+const rows = [];
+for (const runtime of RUNTIMES) {
+  const { name, program } = runtime;
+  if (!existsSync(program)) continue;
+  const run = { words: ['--runtime', name], isInLab: false };
+  rows.push(await rowOf('runtimes', name, run, (report) => runtimeRow(runtime, report)));
 }
+write('runtimes', runtimesPage(rows));
 
 write('README', indexPage(PAGES.map(readPage)));
 
-/** Whether a page is to be written; of what is kept, only when all of it is. */
-function isPageWanted(page: PageName, subjects: readonly string[]): boolean {
-  if (isKeptEnough) return subjects.every((subject) => IN_THE_LAB.includes(subject) || isKept(page, subject));
-  return subjects.some((subject) => isWanted(page, subject));
+/** The row of a subject, made of a report where there is one to be had, else as its page has it. */
+async function rowOf(
+  page: PageName,
+  subject: string,
+  run: Pick<KitRun, 'words' | 'isInLab'>,
+  rowOfReport: (report: Report) => PageRow,
+): Promise<PageRow> {
+  const isAsked = isWanted(page, subject);
+  const before = readPage(page).subjects.find((row) => row.subject === subject);
+  if (!isAsked && before !== undefined && !(isKeptEnough && isKept(page, subject))) return before;
+  return rowOfReport(await reportOf({ page, subject, ...run, isWanted: isAsked }));
 }
 
 function isWanted(page: PageName, subject: string): boolean {

@@ -14,8 +14,7 @@ import { buildCommand } from './build-command.ts';
 import { buildCrash } from './build-crash.ts';
 import { buildShim } from './build-shim.ts';
 import { buildStandalone } from './build-standalone.ts';
-import { hasEmulator } from './lab/boot.ts';
-import { findKernel } from './lab/kernel.ts';
+import { bootableKernel } from './lab/boot.ts';
 import { missingLinkKinds } from './lab/link-kinds.ts';
 import { testsInGuest } from './lab/test-run.ts';
 import { enterSandbox } from './sandbox.ts';
@@ -84,7 +83,7 @@ async function runFiles(
 async function runInLab(files: readonly string[]): Promise<void> {
   const missing = missingLinkKinds();
   if (files.length === 0 || missing.length === 0) return runFiles(files, eachAlone);
-  const kernel = hasEmulator() ? findKernel() : undefined;
+  const kernel = bootableKernel();
   if (kernel === undefined) {
     const what = process.arch === 'x64' ? 'not installed: the lab' : 'the lab is for x64';
     const reason = `${what}, and this kernel lacks ${missing.join(', ')}`;

@@ -1,61 +1,56 @@
 /** The pages of `docs/conformance`, as text. */
 import { explanationOf } from './explanations.ts';
-import type { Page, PageName } from './read-page.ts';
+import type { Page, PageName, PageRow } from './read-page.ts';
 import type { Release, RuntimeSubject } from './releases.ts';
-import { IN_THE_LAB, NOT_IN_THE_LAB, RELEASES } from './releases.ts';
+import { IN_THE_LAB, RELEASES } from './releases.ts';
 import type { Report, ReportedCheck } from './run-kit.ts';
 
 /** Marks a page as made. */
 const MADE = '<!-- Made by scripts/conformance-reports.ts. -->';
 
 /** The page about a release. */
-export function releasePage(
-  release: Release,
-  reports: readonly (readonly [plugin: string, report: Report])[],
-): string {
+export function releasePage(release: Release, rows: readonly PageRow[]): string {
   return whole(
     `# Conformance of ${release.title}`,
     'What `heddle conformance` finds. A failure is no verdict: many checks go beyond the specification, and say so in ' +
       '[conformance.md](../conformance.md). Each failure was looked at; what is behind it stands below it.',
-    ...(reports.some(([plugin]) => IN_THE_LAB.includes(plugin)) ? [LAB] : []),
-    table(
-      'plugin',
-      'does not apply',
-      reports.map(([plugin, report]) => [plugin, report, report.skipped]),
-    ),
-    ...reports.map(([plugin, report]) => section({ page: release.name, subject: plugin, report })),
+    LAB,
+    table('plugin', 'does not apply', rows),
+    ...rows.map(({ section }) => section),
   );
 }
 
 const LAB =
-  `${names(IN_THE_LAB)} were checked in the lab ([testing.md](../testing.md#the-lab)), whose kernel has their links, without the ` +
-  `suites ${names(NOT_IN_THE_LAB)}: that machine is emulated, and too slow for them. Put the command that shows a failure again ` +
-  "into `make lab CMD='…'`.";
+  `${IN_THE_LAB.map((word) => `\`${word}\``).join(', ')} were checked in the lab ([testing.md](../testing.md#the-lab)), whose ` +
+  "kernel has their links. Put the command that shows a failure again into `HEDDLE_LAB=user-mode make lab CMD='…'`.";
 
-function names(words: readonly string[]): string {
-  return words.map((word) => `\`${word}\``).join(', ');
+/** A plugin's part of its release's page. */
+export function pluginRow(page: Release['name'], plugin: string, report: Report): PageRow {
+  const { passed, failed, skipped } = report;
+  return { subject: plugin, passed, failed, other: skipped, section: section(page, plugin, report) };
 }
 
 /** The page about runtimes. */
-export function runtimesPage(reports: readonly (readonly [RuntimeSubject, Report])[]): string {
+export function runtimesPage(rows: readonly PageRow[]): string {
   return whole(
     '# Conformance of runtimes',
     'What `heddle conformance --runtime` finds. Each failure was looked at; what is behind it stands below it. What cannot be ' +
       'asked of a runtime is not claimed, with the reason.',
-    table(
-      'runtime',
-      'not claimed',
-      reports.map(([{ name }, report]) => [name, report, report.unclaimed]),
-    ),
-    ...reports.flatMap(([{ name, title }, report]) => {
-      const excused = report.checks.filter(({ status }) => status === 'unclaimed');
-      const list = excused.map(({ id, reason }) => `- \`${id}\`: ${reason}`).join('\n');
-      return [
-        section({ page: 'runtimes', subject: name, title, report }),
-        ...(excused.length === 0 ? [] : [`### ${name}: not claimed`, list]),
-      ];
-    }),
+    table('runtime', 'not claimed', rows),
+    ...rows.map(({ section }) => section),
   );
+}
+
+/** A runtime's part of that page. */
+export function runtimeRow({ name, title }: RuntimeSubject, report: Report): PageRow {
+  const { passed, failed, unclaimed } = report;
+  const excused = report.checks.filter(({ status }) => status === 'unclaimed');
+  const list = excused.map(({ id, reason }) => `- \`${id}\`: ${reason}`).join('\n');
+  const parts = [
+    section('runtimes', name, report, title),
+    ...(excused.length === 0 ? [] : [`### ${name}: not claimed`, list]),
+  ];
+  return { subject: name, passed, failed, other: unclaimed, section: parts.join('\n\n') };
 }
 
 /** The page that leads to the others. @param pages as they are now */
@@ -65,8 +60,7 @@ export function indexPage(pages: readonly Page[]): string {
   const cell = (page: Page, plugin: string): string => {
     const row = page.subjects.find(({ subject }) => subject === plugin);
     if (row !== undefined) return `[${row.passed} / ${row.failed} / ${row.other}](${page.name}.md#${plugin})`;
-    const release = RELEASES.find(({ name }) => name === page.name);
-    return release?.plugins.includes(plugin) === true ? 'not checked: needs the lab' : 'not in this release';
+    return 'not in this release';
   };
   return whole(
     '# What the conformance kit finds in the work of others',
@@ -87,27 +81,17 @@ function whole(...parts: readonly string[]): string {
   return [MADE, ...parts].join('\n\n').concat('\n');
 }
 
-function table(
-  what: string,
-  last: string,
-  rows: readonly (readonly [subject: string, report: Report, last: number])[],
-): string {
+function table(what: string, last: string, rows: readonly PageRow[]): string {
   return [
     `| ${what} | passed | failed | ${last} |`,
     '| --- | --- | --- | --- |',
-    ...rows.map(([subject, { passed, failed }, other]) => {
+    ...rows.map(({ subject, passed, failed, other }) => {
       return `| [${subject}](#${subject}) | ${passed} | ${failed} | ${other} |`;
     }),
   ].join('\n');
 }
 
-function section(facts: {
-  readonly page: PageName;
-  readonly subject: string;
-  readonly title?: string;
-  readonly report: Report;
-}): string {
-  const { page, subject, title, report } = facts;
+function section(page: PageName, subject: string, report: Report, title?: string): string {
   return [
     `## ${subject}`,
     ...(title === undefined ? [] : [`${title}.`]),

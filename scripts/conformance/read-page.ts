@@ -16,13 +16,15 @@ export interface Page {
   readonly failures: readonly PageFailure[];
 }
 
-/** A line of the table at the page's head. */
-interface PageRow {
+/** A line of the table at the page's head, and the section that it leads to. */
+export interface PageRow {
   readonly subject: string;
   readonly passed: number;
   readonly failed: number;
   /** Of plugins: the checks that say nothing about them. Of runtimes: those that they do not claim. */
   readonly other: number;
+  /** The section, from its heading on. */
+  readonly section: string;
 }
 
 /** A failing check. */
@@ -44,14 +46,18 @@ export function readPage(name: PageName): Page {
 /** The same of its text. */
 export function parsePage(name: PageName, text: string): Page {
   const rows = text.matchAll(/^\| \[([\w-]+)\]\([^)]*\) \| (\d+) \| (\d+) \| (\d+) \|$/gm);
-  const sections = text.split(/^(?=### )/m).slice(1);
+  const sections = new Map(
+    text.split(/^(?=## )/m).map((section) => [/^## (.*)$/m.exec(section)?.[1] ?? '', section.trimEnd()]),
+  );
+  const failures = text.split(/^(?=###? )/m).slice(1);
   return {
     name,
     title: /^# (.*)$/m.exec(text)?.[1] ?? '',
     subjects: Array.from(rows, ([, subject = '', passed, failed, other]) => {
-      return { subject, passed: Number(passed), failed: Number(failed), other: Number(other) };
+      const counts = { passed: Number(passed), failed: Number(failed), other: Number(other) };
+      return { subject, ...counts, section: sections.get(subject) ?? '' };
     }),
-    failures: sections.flatMap((section) => {
+    failures: failures.flatMap((section) => {
       const [, subject, check] = /^### ([\w-]+): (\w+\/\S+)$/m.exec(section) ?? [];
       return subject === undefined || check === undefined ? [] : [{ subject, check, text: section }];
     }),

@@ -1,6 +1,4 @@
 /** Whose plugins and runtimes are reported on, and where they are. */
-import type { Suite } from '@heddle/conformance';
-
 /** One release of the reference's plugins. */
 export interface Release {
   /** The name of its page. */
@@ -34,9 +32,6 @@ export const RELEASES: readonly Release[] = [
 
 /** Plugins whose links few kernels have: they are checked in the lab. */
 export const IN_THE_LAB: readonly string[] = ['ipvlan', 'vlan', 'vrf', 'dummy'];
-
-/** What takes hours in a machine that is emulated: crowds of processes, and the same a hundred times over. */
-export const NOT_IN_THE_LAB: readonly Suite[] = ['concurrency', 'limits', 'crash'];
 
 /** A runtime that the kit knows by name. */
 export interface RuntimeSubject {

@@ -99,7 +99,7 @@ function here(args: readonly string[], path: string): Ended {
 
 async function inLab(args: readonly string[], path: string): Promise<Ended> {
   const [out, err]: [Buffer[], Buffer[]] = [[], []];
-  const status = await runInGuest(fetchKernel(), {
+  const status = await runInGuest(fetchKernel('user-mode'), {
     command: [process.execPath, ...args],
     directory: process.cwd(),
     environment: { PATH: path, HOME: '/root' },

@@ -1,10 +1,11 @@
 /*
  * PID 1 of the lab's guest. It makes the host's files its root, under a layer of its own that takes all writes, runs
- * one command, and tells the host by the virtio port what the command writes and how it ends. The host then ends the
- * machine; nothing here shuts down.
+ * one command, and tells the host by a port what the command writes and how it ends. The host then ends the machine;
+ * nothing here shuts down.
  *
  * /job in the initramfs says what to run, as strings that each end with a zero byte: the kernel's release, the folder
- * of its modules, the working directory, "terminal" or "pipes"; the environment, an empty string; the arguments.
+ * of its modules, the kind of filesystem that has the host's files and its options, a pattern for the port's path, the
+ * console's path, the working directory, "terminal" or "pipes"; the environment, an empty string; the arguments.
  *
  * On the port, a frame is a channel (one byte), a length (four, little-endian) and so many bytes. Channels: 1 and 2
  * are the command's standard output and error, 3 is its descriptor 3; 0 is its exit status in one byte, and the last.
@@ -28,12 +29,13 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 enum { OUTPUTS = 3, MOST_STRINGS = 4096 };
 
 struct job {
-  const char *release, *modules, *directory;
+  const char *release, *modules, *files, *files_options, *port, *console, *directory;
   int terminal;
   char **environment, **arguments;
 };
@@ -60,10 +62,12 @@ static struct job read_job(void) {
   size_t length = fread(text, 1, sizeof text - 1, file), count = 0;
   fclose(file);
   for (char *at = text; at < text + length && count < MOST_STRINGS - 1; at += strlen(at) + 1) strings[count++] = at;
-  struct job job = {.release = strings[0], .modules = strings[1], .directory = strings[2]};
-  if (count < 6) die("/job is too short");
-  job.terminal = strcmp(strings[3], "terminal") == 0;
-  job.environment = job.arguments = &strings[4];
+  struct job job = {
+      .release = strings[0], .modules = strings[1], .files = strings[2], .files_options = strings[3],
+      .port = strings[4], .console = strings[5], .directory = strings[6]};
+  if (count < 10) die("/job is too short");
+  job.terminal = strcmp(strings[7], "terminal") == 0;
+  job.environment = job.arguments = &strings[8];
   while (**job.arguments != '\0') job.arguments++;
   *job.arguments++ = NULL;
   return job;
@@ -87,7 +91,7 @@ static void load_modules(void) {
 
 static void enter_root(const struct job *job) {
   must(mkdir("/host", 0755), "/host");
-  must(mount("host", "/host", "9p", MS_RDONLY, "trans=virtio,version=9p2000.L,msize=512000,cache=loose"), "host's files");
+  must(mount("host", "/host", job->files, MS_RDONLY, job->files_options), "host's files");
   mount_at("tmpfs", "/layer", "mode=755");
   must(mkdir("/layer/upper", 0755), "/layer/upper");
   must(mkdir("/layer/work", 0755), "/layer/work");
@@ -124,25 +128,30 @@ static void set_up_network(void) {
   must(sethostname("lab", 3), "hostname");
 }
 
-/* The only port of the machine; it appears some time after its driver was loaded. */
-static int open_port(void) {
+/* The only port of the machine; it may appear some time after its driver was loaded. */
+static int open_port(const char *pattern) {
   glob_t found;
   for (int tries = 0; tries < 1000; tries++) {
-    if (glob("/dev/vport*", 0, NULL, &found) == 0) {
-      int fd = open(found.gl_pathv[0], O_WRONLY | O_CLOEXEC);
+    if (glob(pattern, 0, NULL, &found) == 0) {
+      int fd = open(found.gl_pathv[0], O_WRONLY | O_CLOEXEC | O_NOCTTY);
       must(fd, found.gl_pathv[0]);
+      struct termios line;
+      if (tcgetattr(fd, &line) == 0) {
+        cfmakeraw(&line);
+        must(tcsetattr(fd, TCSANOW, &line), "raw port");
+      }
       return fd;
     }
     usleep(10000);
   }
-  die("no virtio port");
+  die("no port");
   return -1;
 }
 
 static void write_all(int fd, const void *bytes, size_t length) {
   for (const char *at = bytes; length > 0;) {
     ssize_t written = write(fd, at, length);
-    must((int)written, "virtio port");
+    must((int)written, "port");
     at += written;
     length -= (size_t)written;
   }
@@ -159,7 +168,7 @@ static void become_command(const struct job *job, int outputs[OUTPUTS][2]) {
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
   setsid();
-  int input = open(job->terminal ? "/dev/ttyS0" : "/dev/null", job->terminal ? O_RDWR : O_RDONLY);
+  int input = open(job->terminal ? job->console : "/dev/null", job->terminal ? O_RDWR : O_RDONLY);
   must(input, "standard input");
   if (job->terminal) ioctl(input, TIOCSCTTY, 0);
   dup2(input, 0);
@@ -214,7 +223,7 @@ int main(void) {
   load_modules();
   enter_root(&job);
   set_up_network();
-  int port = open_port();
+  int port = open_port(job.port);
 
   sigset_t child;
   sigemptyset(&child);

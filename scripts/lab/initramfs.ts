@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { CHARACTER_DEVICE, type CpioEntry, cpio, DIRECTORY, FILE } from './cpio.ts';
-import type { Kernel } from './kernel.ts';
+import type { Kernel, Machine } from './kernel.ts';
 
 /** What to run in the guest. */
 export interface Job {
@@ -19,7 +19,7 @@ export interface Job {
 
 /** Compiles the init and packs all up. `init.c` says how a job is written. */
 export function initramfs(kernel: Kernel, job: Job): Uint8Array {
-  const modules = modulesFor(NEEDED, kernel);
+  const modules = modulesFor(WAYS[kernel.machine].modules, kernel);
   return cpio([
     ...['dev', 'modules', 'root'].map((name): CpioEntry => ({ name, mode: DIRECTORY | 0o755 })),
     { name: 'dev/console', mode: CHARACTER_DEVICE | 0o600, device: [5, 1] },
@@ -34,7 +34,22 @@ export function initramfs(kernel: Kernel, job: Job): Uint8Array {
 }
 
 const INIT_SOURCE = new URL('init.c', import.meta.url).pathname;
-const NEEDED = ['virtio_pci', 'virtio_console', '9pnet_virtio', '9p', 'overlay'];
+
+/** How the guest comes to this machine's files, and where it writes what is for this machine. */
+const WAYS = {
+  emulated: {
+    modules: ['virtio_pci', 'virtio_console', '9pnet_virtio', '9p', 'overlay'],
+    files: ['9p', 'trans=virtio,version=9p2000.L,msize=512000,cache=loose'],
+    port: '/dev/vport*',
+    console: '/dev/ttyS0',
+  },
+  'user-mode': {
+    modules: ['overlay', 'ipv6'],
+    files: ['hostfs', '/'],
+    port: '/dev/ttyS0',
+    console: '/dev/tty0',
+  },
+} as const satisfies Record<Machine, unknown>;
 
 function compiledInit(): Uint8Array {
   const workshop = mkdtempSync(join(tmpdir(), 'heddle-init-'));
@@ -49,9 +64,9 @@ function compiledInit(): Uint8Array {
 
 function jobText(kernel: Kernel, { command, directory, environment, terminal }: Job): Uint8Array {
   const variables = Object.entries(environment).map(([name, value]) => `${name}=${value}`);
+  const { files, port, console } = WAYS[kernel.machine];
   const strings = [
-    kernel.release,
-    kernel.modules,
+    ...[kernel.release, kernel.modules, ...files, port, console],
     directory,
     terminal ? 'terminal' : 'pipes',
     ...variables,

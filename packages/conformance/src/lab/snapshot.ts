@@ -108,7 +108,8 @@ export function differences(before: Snapshot, after: Snapshot): Snapshot {
   ];
 }
 
-function withoutParameters(lines: Snapshot): Snapshot {
+/** Without the parameters of links that are among the lines: they come and go with these. */
+export function withoutParameters(lines: Snapshot): Snapshot {
   const links = lines.flatMap((line) => /^link (\S+)/.exec(line)?.[1] ?? []);
   return lines.filter(
     (line) => !links.some((link) => /^setting ipv[46]\/conf\/(.+)\/\S+ =/.exec(line)?.[1] === link),

@@ -4,7 +4,7 @@ import { Mac, Prefix } from '@heddle/netaddr';
 import { delete_, type KernelSession } from '@heddle/netlink';
 import type { Container } from '../lab/container.ts';
 import type { Lab } from '../lab/lab.ts';
-import { type Matter, missingFrom, type Snapshot } from '../lab/snapshot.ts';
+import { type Matter, missingFrom, type Snapshot, withoutParameters } from '../lab/snapshot.ts';
 
 /** A way to spoil an attachment. */
 export interface Drift {
@@ -132,9 +132,9 @@ function about(lines: Snapshot, matter: Matter): Snapshot {
   return lines.filter((line) => line.startsWith(`${matter} `));
 }
 
-/** What ADD has added, given looks before and after. */
+/** What ADD has added, given looks before and after; a link that it made, without the parameters that come with one. */
 export function added(before: Snapshot, after: Snapshot): Snapshot {
-  return missingFrom(before, after);
+  return withoutParameters(missingFrom(before, after));
 }
 
 async function global(session: KernelSession, link: string): Promise<readonly Prefix[]> {
