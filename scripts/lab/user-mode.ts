@@ -7,7 +7,7 @@ export const startUserMode: Start = ({ image }, initrd, terminal) => {
   const machine = [
     ...['mem=2G', `initrd=/dev/fd/${INITRD_FD}`, 'quiet', 'panic=-1'],
     ...['con=null', `con0=${terminal ? 'fd:0,fd:1' : `fd:${CONSOLE_FD}`}`],
-    ...['ssl=null', `ssl0=fd:${PORT_FD}`],
+    ...['ssl=null', `ssl0=null,fd:${PORT_FD}`],
   ];
   const user = terminal ? 'inherit' : 'ignore';
   // Its programs are processes that it traces: in a PID namespace of their own they end with it.
@@ -17,5 +17,8 @@ export const startUserMode: Start = ({ image }, initrd, terminal) => {
   });
 };
 
-/** Its guest sees the files of this machine by hostfs, which could write. */
-const READ_ONLY = 'mount -o remount,bind,ro / && exec "$@"';
+/**
+ * Its guest sees the files of this machine by hostfs, which could write. The shell stays: a first process of a namespace cannot
+ * end itself by a signal, as a kernel does that panics.
+ */
+const READ_ONLY = 'mount -o remount,bind,ro / && "$@"; exit $?';
