@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -176,9 +177,36 @@ static void leave_call(struct tracee *tracee, const struct __ptrace_syscall_info
   happen(tracee);
 }
 
+/* The same by the registers, where the kernel does not tell by itself: user-mode Linux. */
+static bool call_by_registers(pid_t thread, struct __ptrace_syscall_info *info) {
+#ifdef __x86_64__
+  struct user_regs_struct of;
+  unsigned long which;
+  if (ptrace(PTRACE_GETEVENTMSG, thread, 0, &which) < 0 || ptrace(PTRACE_GETREGS, thread, 0, &of) < 0) return false;
+  info->op = (uint8_t)which;
+  /* PTRACE_EVENTMSG_SYSCALL_ENTRY and _EXIT of linux/ptrace.h are the same numbers. */
+  if (info->op == PTRACE_SYSCALL_INFO_ENTRY) {
+    const uint64_t arguments[6] = {of.rdi, of.rsi, of.rdx, of.r10, of.r8, of.r9};
+    info->entry.nr = of.orig_rax;
+    memcpy(info->entry.args, arguments, sizeof arguments);
+  } else {
+    info->exit.rval = (int64_t)of.rax;
+  }
+  return true;
+#else
+  (void)thread, (void)info;
+  return false;
+#endif
+}
+
+static bool call_of(pid_t thread, struct __ptrace_syscall_info *info) {
+  if (ptrace(PTRACE_GET_SYSCALL_INFO, thread, sizeof *info, info) > 0) return true;
+  return errno == EIO && call_by_registers(thread, info);
+}
+
 static void at_call(struct tracee *tracee) {
   struct __ptrace_syscall_info info;
-  if (ptrace(PTRACE_GET_SYSCALL_INFO, tracee->thread, sizeof info, &info) > 0 && all.state == FOLLOWING) {
+  if (call_of(tracee->thread, &info) && all.state == FOLLOWING) {
     if (info.op == PTRACE_SYSCALL_INFO_ENTRY) enter_call(tracee, &info);
     else if (info.op == PTRACE_SYSCALL_INFO_EXIT) leave_call(tracee, &info);
   }
