@@ -195,7 +195,7 @@ static bool call_by_registers(pid_t thread, struct __ptrace_syscall_info *info) 
   return true;
 #else
   (void)thread, (void)info;
-  return false;
+  crash_fail("ptrace: this kernel does not tell of calls");
 #endif
 }
 
