@@ -4,10 +4,10 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Addr } from '@heddle/netaddr';
-import { hasTunnelsOf, TestCluster, type TestNode, type TestPod } from '@heddle/routing/testing';
-import { Capture, type Frame, IP_PROTOCOLS } from '../support/capture.ts';
+import { hasTunnelsOf, TestCluster, type TestNode } from '@heddle/routing/testing';
+import { Capture } from '../support/capture.ts';
 import { until } from '../support/until.ts';
+import { assertWrapped, carrying, reaches, type WrappedWay } from './echoes.ts';
 import { HandMadeNode, linesOf, linesWithoutMarks, offloadsOf, planOf } from './hand-made.ts';
 import { HandMadePeer } from './hand-made-peer.ts';
 
@@ -27,25 +27,7 @@ async function pools(cluster: TestCluster, encapsulation: 'always' | 'never'): P
   await cluster.pool('v6', 'fd00:10:244::/48', more);
 }
 
-async function reaches(
-  from: Pick<TestPod, 'netns'>,
-  addresses: readonly string[],
-  ...args: readonly string[]
-): Promise<void> {
-  for (const address of addresses) {
-    const asked = async () => (from.netns.pings(address, ...args) ? true : undefined);
-    await until(`${address} to answer`, asked, 60);
-  }
-}
-
-/** The frame that carries an echo request, or its answer, from one address to another: the way that it goes below. */
-function carrying(frames: readonly Frame[], from: string, to: string): Frame[] {
-  return frames.filter(({ packet }) => {
-    const { source, destination, protocol } = packet.vxlan?.frame?.packet ?? packet;
-    const isEcho = protocol === IP_PROTOCOLS.icmp || protocol === IP_PROTOCOLS.icmp6;
-    return isEcho && `${source}` === from && `${destination}` === to;
-  });
-}
+const macOf = ({ membership }: TestNode) => `${membership.record.tunnel.mac}`;
 
 async function twoNodes(cluster: TestCluster, underlay: UnderlayCase) {
   const segment = cluster.segment();
@@ -60,8 +42,6 @@ async function twoNodes(cluster: TestCluster, underlay: UnderlayCase) {
   return { segment, one, two, pods };
 }
 
-const textOf = (address: Addr) => `${address}`;
-
 for (const underlay of UNDERLAYS) {
   test(`on the wire, wrapped over ${underlay.over}: UDP between the nodes, and in it the pod’s packet`, async () => {
     await using cluster = new TestCluster();
@@ -72,25 +52,17 @@ for (const underlay of UNDERLAYS) {
       const from = pods[0].addresses[index] ?? '';
       await reaches(pods[0], [to], '-s', '1000');
       const frames = capture.take();
-      const ways = [
-        { from, to, by: [one, two], hosts: [hostOf(underlay, 1), hostOf(underlay, 2)] },
-        { from: to, to: from, by: [two, one], hosts: [hostOf(underlay, 2), hostOf(underlay, 1)] },
-      ] as const;
+      const hosts = [hostOf(underlay, 1), hostOf(underlay, 2)] as const;
+      const macs = [macOf(one), macOf(two)] as const;
+      const ways: readonly WrappedWay[] = [
+        { from, to, hosts, macs },
+        { from: to, to: from, hosts: [hosts[1], hosts[0]], macs: [macs[1], macs[0]] },
+      ];
       for (const way of ways) {
-        const found = carrying(frames, way.from, way.to);
-        assert.ok(found.length > 0, `${way.from} to ${way.to} was seen`);
-        for (const { packet } of found) {
-          assert.deepEqual([textOf(packet.source), textOf(packet.destination)], way.hosts);
-          assert.equal(packet.protocol, IP_PROTOCOLS.udp);
-          const { port, flags, vni, frame } = packet.vxlan ?? {};
-          assert.deepEqual({ port, flags, vni }, { port: 4789, flags: 0x08, vni: 72 });
-          const macs = way.by.map(({ membership }) => `${membership.record.tunnel.mac}`);
-          assert.deepEqual([`${frame?.from}`, `${frame?.to}`], macs);
-          // One hop, the node; and nothing of the packet has changed but that.
-          assert.equal(frame?.packet.ttl, 63);
+        for (const { outer, inner } of assertWrapped(frames, way)) {
           const length = 1000 + 8 + (to.includes(':') ? 40 : 20);
-          assert.equal(frame?.packet.length, length);
-          assert.equal(packet.length - length, 1500 - underlay.mtu);
+          assert.equal(inner.length, length);
+          assert.equal(outer.length - length, 1500 - underlay.mtu);
         }
       }
     }

@@ -1,9 +1,8 @@
 /** A Linux machine in a cluster that runs nothing of Heddle: what it is stands in the store, the rest is `ip` and `bridge`. */
-import { allocateAddresses, type Member } from '@heddle/ipam/blocks';
-import { Mac, Prefix } from '@heddle/netaddr';
+import { Prefix } from '@heddle/netaddr';
 import type { TestNetns } from '@heddle/netlink/testing';
-import { memberCodec, NODE_KEYS, nodeCodec } from '@heddle/routing';
 import type { TestCluster, TestPod } from '@heddle/routing/testing';
+import { enterNode, takeAddresses } from './foreign-node.ts';
 import { addPeer, makeDevice, type NodePlan, wirePod } from './hand-made.ts';
 
 /** What the operator knows. */
@@ -35,30 +34,15 @@ export class HandMadePeer {
     { address, others, mtu }: PeerOptions,
   ): Promise<HandMadePeer> {
     const { store } = cluster;
-    const member: Member = { store, node: NAME, now: Date.now };
-    const take = async (handle: string) =>
-      (await allocateAddresses(member, { handle, families: [4, 6] })).map(({ address: { addr } }) => addr);
-    const tunnel = await take(`tunnel.${NAME}`);
-    const addresses = (await take('pod')).map((each) => `${each}`);
+    const tunnel = await takeAddresses(store, NAME, `tunnel.${NAME}`);
+    const addresses = (await takeAddresses(store, NAME, 'pod')).map((each) => `${each}`);
     const underlay = Prefix.parse(address);
     const own = { host: `${underlay.addr}`, mac: MAC, tunnel: tunnel.map((each) => `${each}`), blocks: [] };
     makeDevice(netns, { own, device: DEVICE, mtu });
     for (const other of others) addPeer(netns, DEVICE, other);
     const pod = cluster.netns();
     wirePod(netns, pod, addresses, mtu);
-
-    const lease = await store.grantLease(3600);
-    const record = {
-      ...{ name: NAME, instance: NAME, underlay: [underlay], mtu: 1500, labels: {} },
-      ...{ tunnel: { mac: Mac.parse(MAC), addresses: tunnel }, version: 'none', since: Date.now() },
-    };
-    const joined = { name: NAME, instance: NAME, joined: Date.now() };
-    await store.commit({
-      changes: [
-        { put: NODE_KEYS.node(NAME), value: nodeCodec.encode(record), lease: lease.id },
-        { put: NODE_KEYS.member(NAME), value: memberCodec.encode(joined) },
-      ],
-    });
+    await enterNode(store, { name: NAME, underlay: [underlay], mac: MAC, tunnel });
     return new HandMadePeer({ netns: pod, addresses });
   }
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import type { RunningLab } from '@heddle/lab';
 import { until } from '../support/until.ts';
+import { base64, gatewayCommand } from './etcd-gateway.ts';
 
 /** See the file's comment. */
 export class LabEtcd {
@@ -31,8 +32,8 @@ export class LabEtcd {
 
   /** Calls a method at a member. @throws with what it says when it refuses */
   async ask(member: string, path: string, body: object): Promise<unknown> {
-    const url = `http://198.18.1.${200 + Number(member.slice(-1))}:2379/v3/${path}`;
-    const command = [process.execPath, '-e', CALL, url, JSON.stringify(body)];
+    const endpoint = `http://198.18.1.${200 + Number(member.slice(-1))}:2379`;
+    const command = [...gatewayCommand(endpoint, path, body)];
     const { status, stdout, stderr } = await this.#lab.ask('run', { on: member, command });
     assert.equal(status, 0, stderr);
     return JSON.parse(stdout);
@@ -93,7 +94,7 @@ export class LabEtcd {
 
   /** Waits until a member answers for the cluster. */
   async answers(member: string): Promise<void> {
-    const key = Buffer.from('x').toString('base64');
+    const key = base64('x');
     await until(`${member} to answer`, () => this.ask(member, 'kv/range', { key }), PATIENCE);
   }
 
@@ -109,9 +110,3 @@ export class LabEtcd {
 
 /** Seconds, for busy machines. */
 const PATIENCE = 120;
-
-const CALL = `
-fetch(process.argv[1], { method: 'POST', body: process.argv[2] })
-  .then(async (answer) => { const text = await answer.text(); if (!answer.ok) throw new Error(text); console.log(text); })
-  .catch((error) => { console.error(error.message); process.exitCode = 1; });
-`;

@@ -23,6 +23,11 @@ export function missingReference(...names: readonly string[]): string | false {
     : `not installed: ${absent.join(', ')} of the reference`;
 }
 
+/** The same for Flannel's daemon, which takes minutes to build, so that somebody has to ask for it. */
+export function missingFlanneld(): string | false {
+  return existsSync(join(REFERENCE.current, 'flanneld')) ? false : 'asked for by scripts/build-flanneld.sh';
+}
+
 function locate(program: string): string | undefined {
   if (program.includes('/')) return existsSync(program) ? program : undefined;
   const path = (process.env['PATH'] ?? '').split(delimiter);

@@ -1,7 +1,7 @@
 /** Real etcd servers for tests, on addresses that nobody else has, with their data in a directory of their own. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -18,6 +18,8 @@ export interface ClusterOptions {
   readonly tls?: ServerFiles;
   /** How many bytes the database may have before etcd takes no more changes. */
   readonly quota?: number;
+  /** Starts each member somewhere else, such as in a namespace, in which alone its addresses then are. */
+  readonly within?: (start: () => ChildProcess) => ChildProcess;
 }
 
 /** Files that make members speak TLS to clients. */
@@ -89,7 +91,9 @@ export class EtcdCluster implements AsyncDisposable {
   resume(n: number): void {
     const member = this.#member(n);
     const log = openSync(this.#log(member), 'a');
-    member.process = spawn('etcd', this.#arguments(member), { stdio: ['ignore', log, log] });
+    const { within = (start) => start() } = this.#options;
+    member.process = within(() => spawn('etcd', this.#arguments(member), { stdio: ['ignore', log, log] }));
+    closeSync(log);
   }
 
   /** Calls a method through the JSON gateway of a cluster without TLS, and returns what it answers. */
