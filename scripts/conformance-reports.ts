@@ -5,8 +5,9 @@
  *   node --conditions=source scripts/conformance-reports.ts [--kept | PAGE | SUBJECT | PAGE/SUBJECT]...
  *
  * Needs root. Each plugin and runtime is checked in a process of its own; plugins whose links few kernels have are checked in
- * the lab. With names, only these are checked; of the others stays what their pages say. With `--kept` nothing is checked, and
- * what is in `build/conformance` from before is written anew, as explanations ask for that change.
+ * the lab, and only when they are named. With names, only these are checked; of the others stays what their pages say. With
+ * `--kept` nothing is checked, and what is in `build/conformance` from before is written anew, as explanations ask for that
+ * change.
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,41 +27,44 @@ for (const release of RELEASES) {
     console.log(`not installed, so ${name}.md stays as it is: ${absent.join(', ')} in ${directory}`);
     continue;
   }
-  const rows = [];
+  const rows: PageRow[] = [];
   for (const plugin of plugins) {
     const run = { words: [join(directory, plugin)], isInLab: IN_THE_LAB.includes(plugin) };
-    rows.push(await rowOf(name, plugin, run, (report) => pluginRow(name, plugin, report)));
+    const row = await rowOf(name, plugin, run, (report) => pluginRow(name, plugin, report));
+    if (row !== undefined) rows.push(row);
   }
   write(name, releasePage(release, rows));
 }
 
-const rows = [];
+const rows: PageRow[] = [];
 for (const runtime of RUNTIMES) {
   const { name, program } = runtime;
   if (!existsSync(program)) continue;
   const run = { words: ['--runtime', name], isInLab: false };
-  rows.push(await rowOf('runtimes', name, run, (report) => runtimeRow(runtime, report)));
+  const row = await rowOf('runtimes', name, run, (report) => runtimeRow(runtime, report));
+  if (row !== undefined) rows.push(row);
 }
 write('runtimes', runtimesPage(rows));
 
 write('README', indexPage(PAGES.map(readPage)));
 
-/** The row of a subject, made of a report where there is one to be had, else as its page has it. */
+/** The row of a subject, made of a report where there is one to be had, else as its page has it, if that has it. */
 async function rowOf(
   page: PageName,
   subject: string,
   run: Pick<KitRun, 'words' | 'isInLab'>,
   rowOfReport: (report: Report) => PageRow,
-): Promise<PageRow> {
+): Promise<PageRow | undefined> {
   const isAsked = isWanted(page, subject);
-  const before = readPage(page).subjects.find((row) => row.subject === subject);
-  if (!isAsked && before !== undefined && !(isKeptEnough && isKept(page, subject))) return before;
+  if (!isAsked && !(isKeptEnough && isKept(page, subject)))
+    return readPage(page).subjects.find((row) => row.subject === subject);
   return rowOfReport(await reportOf({ page, subject, ...run, isWanted: isAsked }));
 }
 
 function isWanted(page: PageName, subject: string): boolean {
   if (isKeptEnough) return false;
-  return chosen.length === 0 || [page, subject, `${page}/${subject}`].some((name) => chosen.includes(name));
+  const isNamed = [subject, `${page}/${subject}`].some((name) => chosen.includes(name));
+  return isNamed || (!IN_THE_LAB.includes(subject) && (chosen.length === 0 || chosen.includes(page)));
 }
 
 function write(name: string, text: string): void {

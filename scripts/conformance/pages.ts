@@ -14,7 +14,7 @@ export function releasePage(release: Release, rows: readonly PageRow[]): string 
     `# Conformance of ${release.title}`,
     'What `heddle conformance` finds. A failure is no verdict: many checks go beyond the specification, and say so in ' +
       '[conformance.md](../conformance.md). Each failure was looked at; what is behind it stands below it.',
-    LAB,
+    ...(rows.some(({ subject }) => IN_THE_LAB.includes(subject)) ? [LAB] : []),
     table('plugin', 'does not apply', rows),
     ...rows.map(({ section }) => section),
   );
@@ -60,7 +60,8 @@ export function indexPage(pages: readonly Page[]): string {
   const cell = (page: Page, plugin: string): string => {
     const row = page.subjects.find(({ subject }) => subject === plugin);
     if (row !== undefined) return `[${row.passed} / ${row.failed} / ${row.other}](${page.name}.md#${plugin})`;
-    return 'not in this release';
+    const release = RELEASES.find(({ name }) => name === page.name);
+    return release?.plugins.includes(plugin) === true ? 'not checked: needs the lab' : 'not in this release';
   };
   return whole(
     '# What the conformance kit finds in the work of others',
