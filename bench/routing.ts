@@ -1,101 +1,77 @@
 /**
- * How routing does in a large cluster: real calculation, real messages, a kernel in memory.
+ * How a node does in a large cluster: real calculation, real messages, a kernel and a store in memory.
  *
- *   node --conditions=source --expose-gc bench/routing.ts [NODES] [PODS]      5,000 nodes with 110 pods each by default
+ *   node --conditions=source bench/routing.ts [PODS [NODES…]]      110 pods each on 50, 500 and 5,000 nodes by default
  *
- * Prints a table: the time and the memory until a node has all its routes, and what one other node's change costs.
+ * Prints a table with a column for each size: what it takes until the node has all its routes, and to follow one other node's
+ * change. Each size has a process of its own (`bench/routing-node.ts`), so that none finds warm what another has warmed.
  */
-import { Prefix } from '@heddle/netaddr';
-import { FakeKernel } from '@heddle/netlink/testing';
-import { joinCluster, NODE_KEYS, type RouterEvent, startRouter } from '@heddle/routing';
-import { changesOf, fillStore } from '@heddle/routing/testing';
-import { memoryStore } from '@heddle/store/testing';
+import { spawnSync } from 'node:child_process';
+import { cpus, loadavg } from 'node:os';
+import { quantile } from '@heddle/bench';
+import { table } from './page.ts';
+import type { Following, SimulatedNode } from './routing-node.ts';
 
-const nodes = Number(process.argv[2] ?? 5_000);
-const podsPerNode = Number(process.argv[3] ?? 110);
+const [pods = '110', ...sizes] = process.argv.slice(2);
+const nodes = (sizes.length > 0 ? sizes : ['50', '500', '5000']).map(Number);
+const before = loadavg()[0] ?? 0;
+const found = nodes.map((size) => simulate(size, Number(pods)));
+const rows: Row[] = [
+  ...(['start', 'restart'] as const).flatMap((what): Row[] => [
+    [`${what}: messages`, (node) => whole(node[what].changes)],
+    [`${what}: processor time, without the kernel`, (node) => ms(node[what].processor - node[what].kernel)],
+    [`${what}: processor time of the kernel in memory`, (node) => ms(node[what].kernel)],
+    [`${what}: from beginning to end, all of it`, (node) => ms(node[what].elapsed)],
+  ]),
+  ['memory', ({ memory }) => mebibytes(memory.node)],
+  ['memory of the kernel in memory', ({ memory }) => mebibytes(memory.kernel)],
+  ...(found[0]?.followed ?? []).flatMap(({ what }): Row[] => {
+    const of = ({ followed }: SimulatedNode) => followed.find((each) => each.what === what);
+    return [
+      [`${what}: messages`, (node) => whole(of(node)?.changes ?? Number.NaN)],
+      [`${what}: from event to batch`, (node) => delay(of(node))],
+      [`${what}: processor time from event to batch`, (node) => ms(quantile(of(node)?.processor ?? [], 0.5))],
+    ];
+  }),
+];
+console.log(
+  `${cpus().length} processors (${cpus()[0]?.model}), load ${before.toFixed(1)} before, ${(loadavg()[0] ?? 0).toFixed(1)} after; ` +
+    `${pods} pods on each node; ${found[0]?.followed[0]?.processor.length} changes of each kind: median, nine in ten within, longest\n`,
+);
+console.log(
+  table(
+    ['', ...nodes.map((size) => `${whole(size)} nodes`)],
+    rows.map(([what, value]) => [what, ...found.map(value)]),
+  ),
+);
 
-const store = memoryStore({ history: 100_000 });
-await fillStore(store, { nodes, podsPerNode });
-const session = new FakeKernel().session('host');
-await session.links.add({ name: 'eth0', kind: 'dummy', up: true });
-await session.addresses.add({ link: 'eth0', prefix: Prefix.parse('172.31.255.1/12') });
+/** What a row is about, and what stands in it. */
+type Row = readonly [string, (node: SimulatedNode) => string];
 
-const heap = () => {
-  globalThis.gc?.();
-  return process.memoryUsage().heapUsed;
-};
-const before = heap();
-const began = performance.now();
-const cpu = process.cpuUsage();
-const waiting: ((event: RouterEvent & { readonly kind: 'applied' }) => void)[] = [];
-const onEvent = (event: RouterEvent) => {
-  if (event.kind === 'applied') waiting.shift()?.(event);
-};
-/** The next time that the kernel was changed: how long after now, and by how much. */
-async function next(start = performance.now()) {
-  const { promise, resolve } = Promise.withResolvers<number>();
-  waiting.push(({ changes }) => resolve(changes));
-  const changes = await promise;
-  return { changes, milliseconds: performance.now() - start };
+function simulate(size: number, podsPerNode: number): SimulatedNode {
+  const script = `${import.meta.dirname}/routing-node.ts`;
+  const args = [...process.execArgv, '--expose-gc', script, `${size}`, `${podsPerNode}`];
+  const { status, stdout } = spawnSync(process.execPath, args, {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  if (status !== 0) throw new Error(`the simulation of ${size} nodes ended with ${status}`);
+  return JSON.parse(stdout) as SimulatedNode;
 }
 
-await using membership = await joinCluster({
-  ...{ store, session, name: 'own', instance: 'own', version: '1' },
-});
-const first = next(began);
-await using router = await startRouter({ ...{ membership, store, session, resyncSeconds: 3600 }, onEvent });
-const started = await first;
-const used = process.cpuUsage(cpu);
-await router.resync();
-const memory = heap() - before;
+function delay({ delays }: Pick<Following, 'delays'> = { delays: [] }): string {
+  if (delays.length === 0) return '–';
+  return `${ms(quantile(delays, 0.5))}, ${ms(quantile(delays, 0.9))}, ${ms(quantile(delays, 1))}`;
+}
 
-const rows: (readonly [string, string])[] = [
-  ['nodes, pods on each', `${nodes}, ${podsPerNode}`],
-  [
-    'start: until the last message was answered',
-    `${ms(started.milliseconds)} (processor time ${ms((used.user + used.system) / 1000)})`,
-  ],
-  ['start: changes sent', String(started.changes)],
-  ['memory of the node, with the kernel in memory', `${(memory / 2 ** 20).toFixed(0)} MiB`],
-];
-const ROUNDS = 20;
-await measure('a node is new', (round) => changesOf(nodes + round, podsPerNode));
-await measure('a node has another MTU', (round) => changesOf(round, podsPerNode, 1400).slice(0, 1));
-await measure('a node has left', (round) => [
-  { delete: NODE_KEYS.member(`n${nodes + round}`) },
-  { delete: NODE_KEYS.node(`n${nodes + round}`) },
-]);
-const compared = process.cpuUsage();
-await router.resync();
-const comparing = process.cpuUsage(compared);
-rows.push(['comparing all of it: processor time', ms((comparing.user + comparing.system) / 1000)]);
-for (const [what, value] of rows) console.log(`${what.padEnd(48)} ${value}`);
-
-async function measure(
-  what: string,
-  changes: (round: number) => Parameters<typeof store.commit>[0]['changes'],
-): Promise<void> {
-  const times: number[] = [];
-  const processor: number[] = [];
-  let sent = 0;
-  for (let round = 0; round < ROUNDS; round++) {
-    const applied = next();
-    const cpu = process.cpuUsage();
-    await store.commit({ changes: changes(round) });
-    const { milliseconds, changes: count } = await applied;
-    const used = process.cpuUsage(cpu);
-    times.push(milliseconds);
-    processor.push((used.user + used.system) / 1000);
-    sent = count;
-  }
-  const middle = (all: number[]) => all.sort((a, b) => a - b)[all.length >> 1] ?? 0;
-  const [elapsed, busy] = [middle(times), middle(processor)];
-  rows.push([
-    `${what}: ${sent} changes`,
-    `${ms(elapsed)}, least ${ms(times[0] ?? 0)} (processor time ${ms(busy)})`,
-  ]);
+function whole(value: number): string {
+  return value.toLocaleString('en');
 }
 
 function ms(value: number): string {
-  return `${value.toFixed(value < 100 ? 1 : 0)} ms`;
+  return value < 1_000 ? `${value.toFixed(value < 100 ? 1 : 0)} ms` : `${(value / 1_000).toFixed(1)} s`;
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 }

@@ -57,6 +57,26 @@ test('a request fails as it is told to, once or several times, and nothing of it
   assert.equal((await host.links.list()).length, 2);
 });
 
+test('what is sent is seen, and carried out when it is left to be', async () => {
+  const seen: string[] = [];
+  const kernel = new FakeKernel({
+    around({ namespace, messages }, carryOut) {
+      const before = kernel.dump('host');
+      carryOut();
+      const did = kernel.dump('host') === before ? 'nothing' : 'something';
+      seen.push(`${namespace}: ${messages.map(({ type }) => type)} did ${did}`);
+    },
+  });
+  using host = kernel.session('host');
+  await host.links.list();
+  const blackhole = (dst: string) => host.routes.plan.add({ dst: Prefix.parse(dst), type: 'blackhole' });
+  await host.batch([blackhole('10.1.0.0/26'), blackhole('10.1.0.64/26')]);
+  assert.deepEqual(seen, [
+    `host: ${RTM.GETLINK} did nothing`,
+    `host: ${RTM.NEWROUTE},${RTM.NEWROUTE} did something`,
+  ]);
+});
+
 test('of a batch of nf_tables nothing is done when one message fails as it is told to', async () => {
   const kernel = new FakeKernel();
   using host = kernel.session('host');

@@ -10,7 +10,7 @@ import { netfilterProtocol } from './core/netfilter-protocol.ts';
 import { fakePackets, type SentFrame } from './core/packets.ts';
 import { FAKE_PROC_NET } from './core/proc-net.ts';
 import { routeProtocol } from './core/route-protocol.ts';
-import { FakeTransport } from './core/transport.ts';
+import { FakeTransport, type Protocol } from './core/transport.ts';
 import { dumpNamespace } from './dump/dump.ts';
 import { initialState } from './link/watch.ts';
 import { fakeSysctl } from './sysctl/port.ts';
@@ -27,6 +27,16 @@ export interface FakeKernelOptions {
    * `setImmediate` when left out.
    */
   readonly later?: ((task: () => void) => void) | undefined;
+  /** Has what is sent carried out, when it is left to it: to see what is sent, and when, and what the kernel takes for it. */
+  readonly around?: ((send: FakeSend, carryOut: () => void) => void) | undefined;
+}
+
+/** Messages that came to a fake kernel together. */
+export interface FakeSend {
+  /** Name of the namespace. */
+  readonly namespace: string;
+  /** Type and `NLM_F` of each. */
+  readonly messages: readonly { readonly type: number; readonly flags: number }[];
 }
 
 /**
@@ -45,10 +55,12 @@ export class FakeKernel {
   readonly #failures = new Failures();
   readonly #machine: Machine;
   readonly #later: (task: () => void) => void;
+  readonly #around: FakeKernelOptions['around'];
   #macs = 0;
   #pending = 0;
 
-  constructor({ without = [], later = (task) => setImmediate(task) }: FakeKernelOptions = {}) {
+  constructor({ without = [], later = (task) => setImmediate(task), around }: FakeKernelOptions = {}) {
+    this.#around = around;
     this.#machine = {
       namespaces: this.#namespaces,
       missingKinds: new Set(without),
@@ -75,8 +87,8 @@ export class FakeKernel {
       this.#failures.meet({ namespace: name, name: request, flags, body });
     return sessionOver({
       handle: () => this.netns(name),
-      route: new FakeTransport(routeProtocol(namespace, intercept)),
-      netfilter: new FakeTransport(netfilterProtocol(namespace, intercept)),
+      route: this.#transport(name, routeProtocol(namespace, intercept)),
+      netfilter: this.#transport(name, netfilterProtocol(namespace, intercept)),
       sysctl: fakeSysctl(namespace),
       procNet: FAKE_PROC_NET,
       packets: (indexOf) => fakePackets(namespace, indexOf),
@@ -127,6 +139,14 @@ export class FakeKernel {
   dump(name?: string): string {
     const chosen = name === undefined ? [...this.#namespaces.values()] : [this.#namespace(name)];
     return chosen.flatMap(dumpNamespace).join('\n');
+  }
+
+  #transport(namespace: string, protocol: Protocol): FakeTransport {
+    const around = this.#around;
+    if (around === undefined) return new FakeTransport(protocol);
+    return new FakeTransport((messages, replies) =>
+      around({ namespace, messages }, () => protocol(messages, replies)),
+    );
   }
 
   #namespace(name: string): Namespace {

@@ -1,2 +1,10 @@
-export { changesOf, fillStore, type LargeCluster } from './large-cluster.ts';
+export {
+  blockMoves,
+  changesOf,
+  fillStore,
+  type LargeCluster,
+  type NodeVariant,
+  nodeLeaves,
+  podGoes,
+} from './large-cluster.ts';
 export { hasTunnelsOf, TestCluster, type TestNode, type TestPod } from './test-cluster.ts';
