@@ -14,12 +14,13 @@
  * BUNDLE is a heddle.js that was built (build/heddle/lib/heddle.js, or a copy of the directory from before a change), FLAG
  * an option of Node.js in place of those of bin/heddle.
  */
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { type Attempt, DEFAULT_WORKLOAD, quantile, Site } from '@heddle/bench';
 import { installClient } from '../test/support/plugin-directory.ts';
+import { agentProcess, agentTime, residentBytes } from './agent-process.ts';
+import { beginProfiles, endProfiles, profiling } from './agent-profile.ts';
 import { BRIDGE, FULL_CHAIN } from './networks.ts';
 
 const { values, positionals } = parseArgs({
@@ -42,7 +43,7 @@ const USUAL_FLAGS = ['--min-semi-space-size=2', '--max-semi-space-size=2', '--me
 
 /** What an agent has used since it began. */
 interface Use {
-  /** Microseconds on a processor: of the thread that runs JavaScript, and of all threads. */
+  /** Milliseconds, as in `AgentTime`. */
   readonly thread: number;
   readonly all: number;
   /** Ticks of a hundredth of a second of all threads. */
@@ -60,6 +61,7 @@ interface Turn {
   readonly waits: readonly number[];
 }
 
+const kind = values.profile === 'heap' ? 'heap' : 'cpu';
 const parallel = Number(values.parallel);
 const list = values.network === 'chain' ? FULL_CHAIN : BRIDGE;
 await using stack = new AsyncDisposableStack();
@@ -78,7 +80,9 @@ for (const side of positionals) {
 }
 const rounds = Math.ceil(Number(values.pairs) / PODS);
 for (let round = 0; round < rounds; round++) {
-  if (values.profile !== undefined && round === Math.floor(rounds / 2)) await beginProfiles();
+  if (values.profile !== undefined && round === Math.floor(rounds / 2)) {
+    await beginProfiles(sides.map(({ site }) => site));
+  }
   for (let turn = 0; turn < sides.length; turn++) {
     const { site, pods, blocks } = sides[(turn + round) % sides.length] as (typeof sides)[number];
     const block = blocks[Math.floor((round * BLOCKS) / rounds)] ?? [];
@@ -93,7 +97,9 @@ for (let round = 0; round < rounds; round++) {
     }
   }
 }
-if (values.profile !== undefined) await endProfiles();
+if (values.profile !== undefined) {
+  await endProfiles(new Map(sides.map(({ name, site }) => [name, site])), kind);
+}
 console.log(
   `${values.network}, ${parallel} at a time; per pod, in the first, second … part of the calls: thread ms | all ms, lower quartiles and medians | KiB | collections | switches, means | callers' ms, best tenth, quartile, median`,
 );
@@ -102,7 +108,7 @@ for (const { name, site, blocks } of sides) {
     const cells = blocks.map((block) => cell(block[index] ?? []));
     console.log(`${name.padEnd(12)} ${verb} ${cells.join('   ')}`);
   }
-  console.log(`${name.padEnd(12)} resident ${residentMebibytes(site).toFixed(1)} MiB`);
+  console.log(`${name.padEnd(12)} resident ${(residentBytes(site) / 2 ** 20).toFixed(1)} MiB`);
 }
 
 async function open(name: string, bundle: string, flags: readonly string[]): Promise<Site> {
@@ -111,12 +117,12 @@ async function open(name: string, bundle: string, flags: readonly string[]): Pro
     args: [
       ...flags,
       '--trace-gc',
-      ...(values.profile === undefined ? [] : [`--import=${resolve('bench/profile-preload.ts')}`]),
+      ...(values.profile === undefined ? [] : [profiling(kind).option]),
       ...[bundle, 'agent', '--log-level', 'error'],
     ],
     env: {
       ...{ PATH: '/usr/sbin:/usr/bin:/sbin:/bin', MALLOC_ARENA_MAX: '1' },
-      ...(values.profile !== undefined && { PROFILE: values.profile }),
+      ...(values.profile !== undefined && profiling(kind).env),
     },
     needs: [resolve('.'), dirname(bundle)],
     readyPath: '/run/heddle/agent.sock',
@@ -127,34 +133,13 @@ async function open(name: string, bundle: string, flags: readonly string[]): Pro
   });
 }
 
-async function beginProfiles(): Promise<void> {
-  for (const { site } of sides) writeFileSync(join(site.node.root, 'run/profile'), '');
-  await pause(500);
-}
-
-async function endProfiles(): Promise<void> {
-  for (const { name, site } of sides) {
-    rmSync(join(site.node.root, 'run/profile'));
-    const written = join(site.node.root, 'run/profile.json');
-    while (!existsSync(written)) await pause(100);
-    await pause(500);
-    const kept = `build/bench/${name}.${values.profile === 'heap' ? 'heapprofile' : 'cpuprofile'}`;
-    copyFileSync(written, kept);
-    console.log(`profile of the second half: ${kept}`);
-  }
-}
-
 function useOf(site: Site): Use {
-  const process = join(site.node.root, 'proc', String(site.agent));
-  const tasks = readdirSync(join(process, 'task'));
-  const busy = (task: string) =>
-    Number(readFileSync(join(process, 'task', task, 'schedstat'), 'utf8').split(' ')[0]) / 1000;
+  const process = agentProcess(site);
   const stat = readFileSync(join(process, 'stat'), 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const status = readFileSync(join(process, 'task', String(site.agent), 'status'), 'utf8');
   return {
-    thread: busy(String(site.agent)),
-    all: tasks.reduce((sum, task) => sum + busy(task), 0),
+    ...agentTime(site),
     user: Number(fields[11]),
     system: Number(fields[12]),
     switches: Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1]),
@@ -199,11 +184,6 @@ function cell(turns: readonly Turn[]): string {
 
 /** The lower quartile and the median of a pod's share: other work on the machine makes each figure larger, never smaller. */
 function milliseconds(uses: readonly Use[], key: 'thread' | 'all'): string {
-  const each = uses.map((use) => use[key] / PODS / 1000);
+  const each = uses.map((use) => use[key] / PODS);
   return `${quantile(each, 0.25).toFixed(2)}-${quantile(each, 0.5).toFixed(2)}`;
-}
-
-function residentMebibytes(site: Site): number {
-  const status = readFileSync(join(site.node.root, 'proc', String(site.agent), 'status'), 'utf8');
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / 1024;
 }

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DEFAULT_WORKLOAD, Site } from '@heddle/bench';
+import { agentProcess, residentBytes } from './agent-process.ts';
 import { type Lane, withAgent } from './lanes.ts';
 import { FULL_CHAIN } from './networks.ts';
 
@@ -23,13 +24,13 @@ export async function footprint(client: Lane, attachments: number): Promise<Foot
     ports: 2,
     patience: { call: DEFAULT_WORKLOAD.callPatience, packet: DEFAULT_WORKLOAD.packetPatience },
   });
-  const process = join(site.node.root, 'proc', String(site.agent));
-  const before = residentBytes(process);
+  const before = residentBytes(site);
   const { attempts } = await site.run('ADD', await site.pods.make(attachments), { parallel: 8, probes: [] });
   const failed = attempts.find(({ failure }) => failure !== undefined);
   if (failed !== undefined) throw new Error(`footprint: ${failed.failure}`);
   await pause(SETTLE);
-  const after = residentBytes(process);
+  const after = residentBytes(site);
+  const process = agentProcess(site);
   const began = busyMilliseconds(process);
   await pause(IDLE);
   return { attachments, before, after, busy: busyMilliseconds(process) - began, idle: IDLE };
@@ -38,10 +39,6 @@ export async function footprint(client: Lane, attachments: number): Promise<Foot
 /** What the last calls have left to do, the collection of their garbage included, is none of an idle agent's. */
 const SETTLE = 12_000;
 const IDLE = 8000;
-
-function residentBytes(process: string): number {
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(join(process, 'status'), 'utf8'))?.[1]) * 1024;
-}
 
 /** The kernel counts it in hundredths of a second. */
 function busyMilliseconds(process: string): number {

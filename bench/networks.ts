@@ -7,6 +7,9 @@ const bridge = { type: 'bridge', bridge: 'hdbench0', isGateway: true, ipam };
 /** A bridge, and address management. */
 export const BRIDGE = network('bridge + host-local', bridge);
 
+/** A pair of interfaces that the node routes, with addresses of the cluster's blocks. */
+export const ROUTED = network('heddle', { type: 'heddle' });
+
 /** The chain of an ordinary node, five plugins. */
 export const FULL_CHAIN = network(
   'full chain',

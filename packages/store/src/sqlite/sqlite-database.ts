@@ -76,10 +76,11 @@ export class SqliteDatabase {
   ): { readonly batches: readonly WatchBatch[]; readonly upTo: Revision } {
     checkPrefix(prefix);
     this.#expireIfDue();
+    // Every watch is woken by every commit, mostly for nothing, and looks again after each that was for it.
+    if (after >= this.#moment().revision) return { batches: [], upTo: after };
     return this.#transaction('BEGIN', () => {
       const { revision, oldest } = this.#moment();
       if (after < oldest) throw compacted(prefix, after, oldest);
-      if (after >= revision) return { batches: [], upTo: after };
       const columns = 'revision, key, value, created, lease';
       const rows = this.#rowsIn('change', columns, prefix, 'revision, key', [['revision > ?', after]]);
       return { batches: toBatches(rows as unknown as readonly LoggedRow[]), upTo: revision };
