@@ -39,7 +39,7 @@ test('show says who has what, in words and as JSON', async () => {
       ['six', 1],
     ],
   );
-  assert.deepEqual(json.nodes, [{ node: 'n1', blocks: 2, held: 2 }]);
+  assert.deepEqual(json.nodes, [{ node: 'n1', blocks: 2, held: 2, free: 126 }]);
   assert.deepEqual(json.handles, [
     {
       ...{ handle: 'net1/pod/eth0', node: 'n1', pod: 'shop/web' },

@@ -12,7 +12,7 @@ import {
   parseNodeConfig,
   type WrittenNodeConfig,
 } from '@heddle/agent';
-import { putPool } from '@heddle/ipam/blocks';
+import { type IpamSettings, putPool, putSettings } from '@heddle/ipam/blocks';
 import { Prefix } from '@heddle/netaddr';
 import { residentPlugins } from '@heddle/plugins';
 import { PluginLab } from '@heddle/plugins/testing';
@@ -22,6 +22,7 @@ import { until } from '../support/until.ts';
 export interface TestNodeOptions {
   /** Ranges of pools by name. */
   readonly pools?: Readonly<Record<string, string>>;
+  readonly settings?: Partial<IpamSettings>;
   readonly config?: Partial<WrittenNodeConfig>;
   /** In place of a directory of its own, for a second node or a second agent. */
   readonly directory?: string;
@@ -76,11 +77,12 @@ export class TestNode implements AsyncDisposable {
 
   /** A node that is about to join. */
   static async started(options: TestNodeOptions = {}): Promise<TestNode> {
-    const { pools = { four: '10.244.0.0/16', six: 'fd00:10:244::/112' } } = options;
+    const { settings = {}, pools = { four: '10.244.0.0/16', six: 'fd00:10:244::/112' } } = options;
     const node = new TestNode(options);
     await using store = await openStore({ store: node.store });
     for (const [name, cidr] of Object.entries(pools))
       await putPool(store, { name, cidr: Prefix.parse(cidr) });
+    await putSettings(store, settings);
     await node.node.start();
     return node;
   }

@@ -25,7 +25,7 @@ export {
 } from './node/node-config.ts';
 export { NodeError, type NodeErrorCode } from './node/node-error.ts';
 export type { NodeEvent } from './node/node-event.ts';
-export type { AsJson, NodeBlockStatus, NodeStatus } from './node/node-status.ts';
+export type { AsJson, NodeBlockStatus, NodeReserveStatus, NodeStatus } from './node/node-status.ts';
 export { openStore, type StoreConfig } from './node/open-store.ts';
 export { errorCode } from './observe/figures.ts';
 export { METRICS, type PoolUse } from './observe/metrics.ts';

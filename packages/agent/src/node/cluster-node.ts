@@ -33,6 +33,7 @@ import { watchNames } from '../watch-names.ts';
 import { type AddressService, serveAddresses } from './address-service.ts';
 import { handlesInUse } from './evidence.ts';
 import { FormerNetwork, type FormerNetworkOptions } from './former-network.ts';
+import { KeptAhead } from './kept-ahead.ts';
 import { type Clash, clashesLeft, restoreAddresses } from './live-addresses.ts';
 import { NodeAddresses, type Unready } from './node-addresses.ts';
 import { type NodeConfig, underlayOptions } from './node-config.ts';
@@ -94,6 +95,7 @@ export class ClusterNode implements AsyncDisposable {
   readonly #waiting: WaitingReleases;
   readonly #subnets: readonly Prefix[];
   readonly #former: FormerNetwork | undefined;
+  readonly #ahead: KeptAhead;
   readonly #ending = new AbortController();
   readonly #stack = new AsyncDisposableStack();
   readonly #joined = Promise.withResolvers<void>();
@@ -122,8 +124,16 @@ export class ClusterNode implements AsyncDisposable {
       node: config.name,
       waiting: this.#waiting,
       onWaiting: () => this.#giveWaitingSoon(),
+      onTaken: () => this.#ahead.taken(),
       onGiven: async (attachment) => await this.#former?.detached(attachment),
       condition: async () => ({ unready: await this.#troubled(), warnings: this.#warnings() }),
+    });
+    this.#ahead = new KeptAhead({
+      reserves: () => this.addresses.reserves,
+      claim: () => this.addresses.keepAhead(),
+      onFailure: (error) => this.#tell('claim blocks ahead of the need', error),
+      retry: LONGEST_RETRY,
+      monotonic: () => performance.now(),
     });
     this.#joined.promise.catch(() => {});
   }
@@ -152,6 +162,7 @@ export class ClusterNode implements AsyncDisposable {
     const { config } = this.#options;
     const readiness = await this.addresses.status();
     const { membership, router } = this.#place ?? {};
+    const reserves = this.addresses.reserves ?? [];
     return {
       ...{ name: config.name, store: config.store, socket: config.socket },
       ready: readiness.ready,
@@ -161,6 +172,9 @@ export class ClusterNode implements AsyncDisposable {
       blocks: this.addresses.blocks.map(({ cidr, pool, held, released }) => ({
         ...{ cidr: `${cidr}`, pool, held: held.length, resting: released.length },
       })),
+      ...(reserves.length > 0 && {
+        ahead: reserves.map(({ family, free, spare }) => ({ family, free, isBehind: spare < 0 })),
+      }),
       waitingReleases: this.#waiting.list().length,
       leaksReleased: this.#leaksReleased,
       ...(router !== undefined && { routing: asJson(router.status()) }),
@@ -174,6 +188,7 @@ export class ClusterNode implements AsyncDisposable {
     this.addresses.close({ reason: 'the agent is ending', hint: 'try again when it has been replaced' });
     await this.#work;
     await this.#retryWaiting;
+    await this.#ahead.end();
     await this.#stack.disposeAsync();
     await this.#leavePlace();
   }
@@ -188,6 +203,7 @@ export class ClusterNode implements AsyncDisposable {
         this.#former?.settleSoon(() => this.#place?.membership.member);
         this.#joined.resolve();
         this.#tell('joined the cluster');
+        await this.#ahead.look();
         break;
       } catch (error) {
         this.#unready = unreadyBy(error);
@@ -248,6 +264,7 @@ export class ClusterNode implements AsyncDisposable {
       const released = await leaks.release(await handlesInUse(records, this.#options.session));
       this.#leaksReleased += released.length;
       if (released.length > 0) this.#tell(`gave back ${released.join(', ')}, whose attachments are gone`);
+      await this.#ahead.look();
       await releaseIdleBlocks(membership.member);
       await this.#former?.settle(membership.member);
     } catch (error) {
@@ -326,7 +343,12 @@ export class ClusterNode implements AsyncDisposable {
 
   #warnings(): readonly string[] {
     const problems = this.#place?.router?.status().problems ?? [];
-    return problems.map(({ subject, reason }) => `${subject}: ${reason}`);
+    return [
+      ...problems.map(({ subject, reason }) => `${subject}: ${reason}`),
+      ...this.#ahead.short.map(
+        ({ family, free }) => `${free} addresses of IPv${family} are free, and no pool has another block`,
+      ),
+    ];
   }
 
   async #pause(milliseconds: number): Promise<void> {

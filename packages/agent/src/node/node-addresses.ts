@@ -44,6 +44,8 @@ export interface NodeAddressesOptions {
   readonly waiting: WaitingReleases;
   /** Told when something is to be given back later. */
   readonly onWaiting: () => void;
+  /** Told when addresses were taken. */
+  readonly onTaken?: (() => void) | undefined;
   /** Told of every attachment that was taken down, when its addresses were given back; what it throws, DEL fails with. */
   readonly onGiven?: ((attachment: Attachment) => Promise<void>) | undefined;
   /** What stands in the way, though the node has joined; and what is worth a word. */
@@ -88,6 +90,16 @@ export class NodeAddresses implements ClusterAddresses {
     return this.#blocks?.remembered() ?? [];
   }
 
+  /** How far ahead of its need the node is, where it remembers that. */
+  get reserves(): ReturnType<NodeBlocks['reserves']> {
+    return this.#blocks?.reserves();
+  }
+
+  /** Claims blocks until the node is as far ahead as the cluster's settings say. @returns how far it is then */
+  async keepAhead(): ReturnType<NodeBlocks['keepAhead']> {
+    return (await this.#blocks?.keepAhead()) ?? [];
+  }
+
   /** Gives back what waits, as far as it can be. @returns how many still wait */
   async giveWaiting(): Promise<number> {
     return this.#blocks === undefined
@@ -115,6 +127,7 @@ export class NodeAddresses implements ClusterAddresses {
       const allocations = await taking.catch((error: unknown) => {
         throw signal.aborted && error === signal.reason ? this.#late(patience) : error;
       });
+      this.#options.onTaken?.();
       return {
         addresses: allocations.map(given),
         mtu: joined.podMtu(allocations.map(({ pool }) => pool)),

@@ -19,6 +19,15 @@ export interface NodeBlockStatus {
   readonly resting: number;
 }
 
+/** How far ahead of its need a node is, in the mode `cluster-pool`. */
+export interface NodeReserveStatus {
+  readonly family: 4 | 6;
+  /** Addresses of the node's blocks that nobody holds. */
+  readonly free: number;
+  /** Whether these are fewer than the cluster's settings ask for. */
+  readonly isBehind: boolean;
+}
+
 /** See the file's comment. */
 export interface NodeStatus {
   readonly name: string;
@@ -33,6 +42,8 @@ export interface NodeStatus {
   readonly hint?: string;
   readonly membership: MembershipState['kind'] | 'joining';
   readonly blocks: readonly NodeBlockStatus[];
+  /** Absent in other modes. */
+  readonly ahead?: readonly NodeReserveStatus[];
   /** Attachments whose addresses are to be given back, and could not be yet. */
   readonly waitingReleases: number;
   /** Addresses that were given back because their attachment was proven to be gone. */

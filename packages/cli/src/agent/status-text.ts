@@ -1,4 +1,5 @@
 import type { AgentStatus, CallFigures, NodeStatus } from '@heddle/agent';
+import { aheadText } from '../node/ahead-text.ts';
 import { formatAge } from '../output/age.ts';
 import { type Column, formatFacts, formatTable } from '../output/table.ts';
 
@@ -45,6 +46,7 @@ function nodeFacts({ name, store, ready, reason, hint, ...node }: NodeStatus): [
   return [
     ['node', `${name} of ${store}, ${membership}`],
     ['addresses', ready ? `${held} held, of ${blocks.length} blocks` : `none can be taken: ${reason ?? ''}`],
+    ...(node.ahead === undefined ? [] : [['addresses ahead', aheadText(node.ahead)] as [string, string]]),
     ...(hint === undefined ? [] : [['what to do', hint] as [string, string]]),
     ['addresses waiting', `${waitingReleases} to be given back`],
     ['leaks given back', `${leaksReleased}`],

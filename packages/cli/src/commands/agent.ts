@@ -63,6 +63,7 @@ interface Node {
   hint?: string;
   membership: 'joining' | 'joined' | 'away' | 'refused' | 'left';
   blocks: { cidr: string; pool: string; held: number; resting: number }[];
+  ahead?: { family: 4 | 6; free: number; isBehind: boolean }[]; // in the mode cluster-pool
   waitingReleases: number;
   leaksReleased: number;
   routing?: object; // how its routes are

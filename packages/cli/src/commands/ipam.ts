@@ -45,6 +45,8 @@ export const ipamCommand = defineCommand<IpamFlags, [Action, ...string[]]>({
   usage: 'show|check|release|repair [flag]... [handle]...',
   json: `type Output = Show | Check | Release | Repair;
 interface Show {
+  mode: 'blocks' | 'cluster-pool' | 'node-subnets';
+  ahead: number | null; // in the mode cluster-pool: what nodes have besides what is in use
   pools: {
     pool: string;
     cidr: string;
@@ -53,7 +55,7 @@ interface Show {
     blocksFree: string;
     blocks: { cidr: string; node: string | null; held: number; borrowed: number; free: number }[];
   }[];
-  nodes: { node: string; blocks: number; held: number }[];
+  nodes: { node: string; blocks: number; held: number; free: number }[];
   handles: { handle: string; node: string; pod: string | null; addresses: string[] }[];
 }
 interface Check { problems: string[]; unused: { handle: string; addresses: string[] }[] }
@@ -113,7 +115,10 @@ interface Repair { mended: string[]; left: string[] }`,
 
 async function show(cli: Cli, flags: IpamFlags, { store }: ClusterStore): Promise<undefined> {
   const inspection = await inspectStore(store);
+  const { mode, ahead } = inspection.settings;
   const json = () => ({
+    mode,
+    ahead: mode === 'cluster-pool' ? ahead : null,
     pools: inspection.pools.map(({ addresses, blocksFree, blocks, ...pool }) => ({
       ...{ ...pool, addresses: `${addresses}`, blocksFree: `${blocksFree}` },
       blocks: blocks.map(({ node, ...block }) => ({ ...block, node: node ?? null })),

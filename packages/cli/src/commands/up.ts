@@ -15,6 +15,7 @@ import { startAgent } from '../node/agent-process.ts';
 import { reachStore } from '../node/cluster-store.ts';
 import { configFile, desiredConfig, writeConfig } from '../node/config-file.ts';
 import { UP_FLAGS, type UpFlags } from '../node/flags.ts';
+import { chosenMode } from '../node/mode.ts';
 import { clusterNetwork } from '../node/network.ts';
 import { checkSubnets, ensurePools } from '../node/pools.ts';
 import { refuseTakenName } from '../node/taken-name.ts';
@@ -43,6 +44,10 @@ export const upCommand = defineCommand<UpFlags, []>({
       command: 'heddle up --pool 10.42.0.0/16 --encapsulation always',
       what: 'chooses the range of addresses, as the first node, and wraps all packets between nodes',
     },
+    {
+      command: 'heddle up --keep-ahead 16',
+      what: 'has every node claim blocks before it needs them, so that 16 addresses are free on each at any time',
+    },
   ],
   usage: '[--store url] [--name name] [flag]...',
   json: `interface Output {
@@ -66,8 +71,10 @@ export const upCommand = defineCommand<UpFlags, []>({
     const plan = await planNetwork(cli);
     if (plan.inTheWay.length > 0) return refuse(cli, plan);
     const isFirst = await checkSubnets(store, config, flags);
+    const mode = await chosenMode(store, config, flags);
     const poolsMade = await ensurePools(store, session, config, flags);
     if (isFirst) await putSettings(store, { mode: 'node-subnets' });
+    else if (mode !== undefined) await putSettings(store, mode);
     writeConfig(file, config);
     applySteps(plan.steps);
     const agent = program && (await startAgent(cli, program, file));

@@ -7,6 +7,8 @@ export interface NodeUse {
   readonly node: string;
   readonly blocks: number;
   readonly held: number;
+  /** Addresses of its own blocks that nobody holds. */
+  readonly free: number;
 }
 
 /** The use of blocks, by node. */
@@ -19,15 +21,19 @@ export function usesOfNodes({ pools, handles }: Inspection): readonly NodeUse[] 
     held: handles
       .filter((handle) => handle.node === node)
       .reduce((sum, { addresses }) => sum + addresses.length, 0),
+    free: blocks.filter((block) => block.node === node).reduce((sum, { free }) => sum + free, 0),
   }));
 }
 
 /** As tables: pools and nodes; with blocks and handles, where those are wanted too. */
 export function inspectionText(inspection: Inspection, isWide: boolean, styled: boolean): string {
-  const { pools, handles } = inspection;
+  const { pools, handles, settings } = inspection;
   if (pools.length === 0) return 'no pools\n';
   const blocks = pools.flatMap(({ pool, blocks: those }) => those.map((block) => ({ pool, ...block })));
   return [
+    ...(settings.mode === 'cluster-pool'
+      ? [`every node has ${settings.ahead} addresses of each family besides those in use, or more\n`]
+      : []),
     formatTable(POOLS, pools, styled),
     formatTable(NODES, usesOfNodes(inspection), styled),
     ...(isWide ? [formatTable(BLOCKS, blocks, styled), formatTable(HANDLES, handles, styled)] : []),
@@ -47,6 +53,7 @@ const NODES: readonly Column<NodeUse>[] = [
   { title: 'NODE', value: ({ node }) => node },
   { title: 'BLOCKS', value: ({ blocks }) => `${blocks}`, align: 'right' },
   { title: 'HELD', value: ({ held }) => `${held}`, align: 'right' },
+  { title: 'FREE', value: ({ free }) => `${free}`, align: 'right' },
 ];
 
 const BLOCKS: readonly Column<Inspection['pools'][number]['blocks'][number] & { readonly pool: string }>[] = [

@@ -1,6 +1,6 @@
 /** The flags of the commands that make this machine a node, and unmake it. */
 import { NODE_CONFIG } from '@heddle/agent';
-import type { Encapsulation, Overlay } from '@heddle/ipam/blocks';
+import { type Encapsulation, MOST_AHEAD, type Overlay } from '@heddle/ipam/blocks';
 import { Prefix } from '@heddle/netaddr';
 import type { CommonFlags } from '../command.ts';
 
@@ -33,6 +33,7 @@ export interface UpFlags extends NodeFlags {
   readonly encapsulation: Encapsulation;
   readonly overlay: Overlay;
   readonly natOutgoing: boolean;
+  readonly keepAhead?: number;
   readonly start: boolean;
 }
 
@@ -104,9 +105,25 @@ export const UP_FLAGS = {
     brief: 'of new pools: leave the addresses of packets that leave the cluster',
     default: true,
   },
+  keepAhead: {
+    kind: 'parsed',
+    parse: aheadOf,
+    brief:
+      'have every node of the cluster claim blocks before it needs them: so many addresses are free on each; 0: as they need them',
+    placeholder: 'addresses',
+    optional: true,
+  },
   start: { kind: 'boolean', brief: 'write everything, and start no agent', default: true },
   ...CONFIG_FLAGS,
 } as const;
+
+function aheadOf(given: string): number {
+  const value = Number(given);
+  if (given.trim() === '' || !Number.isInteger(value) || value < 0 || value > MOST_AHEAD) {
+    throw new SyntaxError(`expected a number of addresses, at most ${MOST_AHEAD}, got ${given}`);
+  }
+  return value;
+}
 
 function labelOf(given: string): readonly [string, string] {
   const [, name, value] = /^([^=]+)=(.*)$/.exec(given) ?? [];

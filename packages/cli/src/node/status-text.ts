@@ -1,6 +1,7 @@
 import type { NodeStatus } from '@heddle/agent';
 import { formatAge } from '../output/age.ts';
 import { formatFacts, formatTable } from '../output/table.ts';
+import { aheadText } from './ahead-text.ts';
 
 /** How this node is, for people. */
 export function nodeStatusText(status: NodeStatus, now: number, styled: boolean): string {
@@ -19,6 +20,7 @@ export function nodeStatusText(status: NodeStatus, now: number, styled: boolean)
       ['reached at', routing?.underlay.map(({ link, address }) => `${address} (${link})`).join(' ') ?? ''],
       ['MTU', routing === undefined ? '' : `${routing.underlayMtu} between nodes`],
       ['blocks', blocks.map(({ cidr, held }) => `${cidr} (${held} held)`).join('\n')],
+      ['ahead', status.ahead === undefined ? '' : aheadText(status.ahead)],
       [
         'waiting',
         waitingReleases === 0 ? '' : `${waitingReleases} attachments, to give their addresses back`,

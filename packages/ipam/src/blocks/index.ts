@@ -1,6 +1,13 @@
 export { allocateAddresses, type BlockAllocation, type BlockRequest } from './allocate.ts';
 export type { Block, Held, Released } from './block.ts';
-export { type Ahead, keepAhead, neededAddresses, neededBlocks } from './cluster-pool.ts';
+export {
+  type Ahead,
+  keepAhead,
+  neededAddresses,
+  neededBlocks,
+  type Reserve,
+  reserves,
+} from './cluster-pool.ts';
 export { putPool, putSettings, removePool } from './configure.ts';
 export { PoolsExhaustedError, type PoolsUse } from './exhausted.ts';
 export { type ReleaseOptions, releaseHandle } from './give-back.ts';
@@ -34,6 +41,7 @@ export {
   type IpamMode,
   type IpamSettings,
   KEYS,
+  MOST_AHEAD,
   poolCodec,
 } from './records.ts';
 export { type Repair, repairStore } from './repair.ts';

@@ -7,10 +7,13 @@ import {
   type Affinity,
   affinityCodec,
   blockCodec,
+  DEFAULT_SETTINGS,
   type HandleRecord,
   handleCodec,
+  type IpamSettings,
   KEYS,
   poolCodec,
+  settingsCodec,
 } from './records.ts';
 
 /** How full a pool is. */
@@ -36,6 +39,7 @@ export interface BlockUse {
 
 /** What {@link inspectStore} finds. */
 export interface Inspection {
+  readonly settings: IpamSettings;
   readonly pools: readonly PoolUse[];
   readonly handles: readonly HandleRecord[];
   /** What does not fit together, in words; there is none unless somebody else wrote to the store. */
@@ -50,7 +54,9 @@ export async function inspectStore(store: Store): Promise<Inspection> {
   const blocks: readonly Block[] = below(KEYS.blocks).map((entry) => blockCodec.decode(entry));
   const affinities = below(KEYS.affinities).map((entry) => affinityCodec.decode(entry));
   const handles = below(KEYS.handles).map((entry) => handleCodec.decode(entry));
+  const [settings] = below(KEYS.settings).map((entry) => settingsCodec.decode(entry));
   return {
+    settings: settings ?? DEFAULT_SETTINGS,
     pools: pools.map((pool) => useOf(pool, blocks)),
     handles,
     problems: [

@@ -129,3 +129,55 @@ test('a handle that was written by another commit is left alone', async () => {
   assert.deepEqual(await blocks.give('a', { writtenAt: 1 }), []);
   assert.equal((await blocks.give('a')).length, 2);
 });
+
+test('in a cluster pool, blocks that were claimed ahead are taken from without a look', async () => {
+  await putSettings(store, { mode: 'cluster-pool', ahead: 40 });
+  const blocks = new NodeBlocks(member());
+  assert.equal(blocks.reserves(), undefined, 'nothing is remembered');
+  await blocks.take({ handle: 'h0' });
+  const behind = (all: ReturnType<NodeBlocks['reserves']>) =>
+    all?.map(({ family, free, spare }) => [family, free, spare]);
+  assert.deepEqual(behind(blocks.reserves()), [
+    [4, 63, -16],
+    [6, 63, -16],
+  ]);
+  const kept = [
+    [4, 127, 48],
+    [6, 127, 48],
+  ];
+  assert.deepEqual(behind(await blocks.keepAhead()), kept);
+  assert.deepEqual(behind(blocks.reserves()), kept);
+  calls.length = 0;
+  for (let n = 1; n < 128; n++) await blocks.take({ handle: `h${n}` });
+  assert.deepEqual(new Set(calls), new Set(['commit']));
+  assert.deepEqual(await problems(), []);
+});
+
+test('claiming ahead while addresses are taken gives everybody an address of their own', async () => {
+  await putSettings(store, { mode: 'cluster-pool', ahead: 8 });
+  const blocks = new NodeBlocks(member());
+  const taking = Array.from({ length: 150 }, async (_, n) => {
+    const taken = text(await blocks.take({ handle: `h${n}` }));
+    await blocks.keepAhead();
+    return taken;
+  });
+  assert.equal(new Set((await Promise.all(taking)).flat()).size, 300);
+  const kept = await blocks.keepAhead();
+  assert.deepEqual(
+    kept.map(({ needed, spare }) => [needed, spare >= 0]),
+    [
+      [160, true],
+      [160, true],
+    ],
+  );
+  assert.deepEqual(await problems(), []);
+});
+
+test('where the pools have no more blocks, it is known how far behind the node is', async () => {
+  await putSettings(store, { mode: 'cluster-pool', ahead: 2_000 });
+  const blocks = new NodeBlocks(member());
+  const [four] = await blocks.keepAhead();
+  assert.deepEqual(four, { family: 4, free: 1_024, spare: -976, needed: 2_000 });
+  await putSettings(store, { mode: 'blocks' });
+  assert.deepEqual(await blocks.keepAhead(), []);
+});

@@ -15,6 +15,7 @@ import {
 } from './allocate.ts';
 import { type Block, giveBack, nextFree, ordinalOf } from './block.ts';
 import { type Choice, requireRoom } from './choose.ts';
+import { keepAhead, type Reserve, reserves } from './cluster-pool.ts';
 import { type ReleaseOptions, releaseHandle } from './give-back.ts';
 import {
   type Cluster,
@@ -76,6 +77,38 @@ export class NodeBlocks {
   /** The node's blocks as they were at the last commit; none before the first. */
   remembered(): readonly Block[] {
     return this.#known === undefined ? [] : [...this.#known.blocks.values()].map(({ value }) => value);
+  }
+
+  /** How far ahead the node is by what is remembered; `undefined` when nothing is. See {@link reserves}. */
+  reserves(): readonly Reserve[] | undefined {
+    return this.#known && reserves(this.#member, this.#known.cluster, this.remembered());
+  }
+
+  /**
+   * In the mode `cluster-pool`, claims blocks until the node is as far ahead as the settings say. Nobody who takes an
+   * address waits for that.
+   *
+   * @returns how far it is then: a family is still behind when its pools have no more blocks
+   */
+  async keepAhead(): Promise<readonly Reserve[]> {
+    const member = this.#member;
+    const cluster = await readCluster(member);
+    const wanted = reserves(member, cluster, []);
+    if (wanted.length === 0) return [];
+    const blocks: Stored<Block>[] = [];
+    for (const { family } of wanted) {
+      blocks.push(...(await keepAhead(member, family, cluster.settings)));
+    }
+    await this.#inTurn(async () => {
+      const known = await this.#recall();
+      const fresh = blocks.filter(({ value }) => !known.blocks.has(keyOf(value)));
+      this.#remember(known, fresh);
+    }, undefined);
+    return reserves(
+      member,
+      cluster,
+      blocks.map(({ value }) => value),
+    );
   }
 
   /** @throws {IpamError} IPAM_NO_POOL when no pool is for this node */
@@ -224,8 +257,12 @@ export class NodeBlocks {
   #remember({ blocks }: Known, those: readonly (Stored<Block> | undefined)[]): void {
     for (const block of those) {
       if (block?.value.node === this.#member.node) {
-        blocks.set(KEYS.block(block.value.pool, block.value.cidr), block);
+        blocks.set(keyOf(block.value), block);
       }
     }
   }
+}
+
+function keyOf({ pool, cidr }: Block): string {
+  return KEYS.block(pool, cidr);
 }

@@ -144,3 +144,23 @@ test('in a cluster pool, a node is kept ahead of its need with blocks of its own
   await putPool(store, { name: 'q', cidr: Prefix.parse('10.9.0.0/27'), blockSize: 29 });
   await take(on('n2'), 'more');
 });
+
+test('in a cluster pool, idle blocks that keep a node ahead of its need are not given up, further ones are', async () => {
+  const { store, clock, on, take, pool, blocks } = setUp();
+  await pool('10.0.0.0/26', 29);
+  await putSettings(store, { mode: 'cluster-pool', ahead: 12 });
+  const member = on('n1');
+  const ahead = { ahead: 12 };
+  assert.equal((await keepAhead(member, 4, ahead)).length, 2);
+  for (let n = 0; n < 13; n++) await take(member, `h${n}`);
+  assert.equal((await keepAhead(member, 4, ahead)).length, 5, '36 addresses for 13 in use');
+  for (let n = 0; n < 13; n++) await releaseHandle(member, `h${n}`);
+  clock.now += 60_000;
+  assert.equal(await releaseIdleBlocks(member), 3);
+  assert.deepEqual(await blocks(), ['n1 0', 'n1 0'], 'as many as for nobody');
+  clock.now += 60_000;
+  assert.equal(await releaseIdleBlocks(member), 0);
+  assert.equal((await keepAhead(member, 4, ahead)).length, 2, 'and none is claimed again');
+  await putSettings(store, { mode: 'blocks' });
+  assert.equal(await releaseIdleBlocks(member), 1);
+});

@@ -3,6 +3,7 @@ import { type Change, type Condition, StoreError } from '@heddle/store';
 import { IpamError } from '../ipam-error.ts';
 import { type Block, isIdle } from './block.ts';
 import { IDLE_BEFORE_TAKEN } from './claim.ts';
+import { reserves } from './cluster-pool.ts';
 import { releaseHandle } from './give-back.ts';
 import {
   attempts,
@@ -27,7 +28,8 @@ export interface ReleaseIdleOptions {
 
 /**
  * Gives up the member's blocks that nobody has used for a minute, and ends what was begun and not finished. Each is
- * marked first, so that routes are withdrawn before another node can have it.
+ * marked first, so that routes are withdrawn before another node can have it. In the mode `cluster-pool` those stay that keep
+ * the node ahead of its need.
  *
  * @returns how many blocks were given up
  */
@@ -39,17 +41,37 @@ export async function releaseIdleBlocks(
   // There a node's blocks are its own for good.
   if (cluster.settings.mode === 'node-subnets') return 0;
   const affinities = await readAll<Affinity>(member.store, affinityCodec, KEYS.affinitiesOf(member.node));
+  const spare = await spareAddresses(member, cluster, affinities);
   let given = 0;
   for (const ofPool of Map.groupBy(affinities, ({ value }) => value.pool).values()) {
     let left = ofPool.length;
     for (const affinity of ofPool) {
-      if (left <= keep && affinity.value.state !== 'pendingDeletion') continue;
+      const { state, cidr } = affinity.value;
+      const size = Number(cidr.size());
+      const spareNow = spare.get(cidr.family) ?? Infinity;
+      const isNeeded = left <= keep || spareNow < size;
+      if (isNeeded && state !== 'pendingDeletion') continue;
       if (!(await giveUp(member, cluster, affinity))) continue;
+      // What was being given up counted for nothing.
+      if (state === 'confirmed') spare.set(cidr.family, spareNow - size);
       left--;
       given++;
     }
   }
   return given;
+}
+
+/** How many addresses of a family are not needed to keep the node ahead, where it is to be. */
+async function spareAddresses(
+  member: Member,
+  cluster: Cluster,
+  affinities: readonly Stored<Affinity>[],
+): Promise<Map<4 | 6, number>> {
+  if (cluster.settings.mode !== 'cluster-pool') return new Map();
+  const own = affinities.filter(({ value }) => value.state === 'confirmed');
+  const blocks = await Promise.all(own.map(({ value }) => readBlock(member, value)));
+  const values = blocks.flatMap((block) => (block === undefined ? [] : [block.value]));
+  return new Map(reserves(member, cluster, values).map(({ family, spare }) => [family, spare]));
 }
 
 /** Gives one block up, unless it is in use or somebody changed it meanwhile. */

@@ -89,16 +89,25 @@ export interface IpamSettings {
   readonly mode: IpamMode;
   /** Nodes give addresses from their own blocks only. */
   readonly strictAffinity: boolean;
+  /**
+   * How many addresses of each family besides those in use a node has at least in the mode `cluster-pool`, so that nobody
+   * waits for a block. What it needs in all is rounded up to a multiple of this.
+   */
+  readonly ahead: number;
   /** How many blocks of each family a node may have in the mode `blocks`; it borrows what it needs beyond. */
   readonly maxBlocksPerNode: number;
   /** How long an address rests after it was given back, in seconds; at most 1,200. */
   readonly coolDownSeconds: number;
 }
 
+/** The largest {@link IpamSettings.ahead}: a whole range of IPv4 of the usual size. */
+export const MOST_AHEAD = 65_536;
+
 /** What holds unless something else is stored. */
 export const DEFAULT_SETTINGS: IpamSettings = {
   mode: 'blocks',
   strictAffinity: false,
+  ahead: 8,
   maxBlocksPerNode: 20,
   coolDownSeconds: 30,
 };
@@ -118,6 +127,7 @@ export const settingsCodec = jsonCodec(
   v.object({
     mode: v.optional(v.picklist(IPAM_MODES), DEFAULT_SETTINGS.mode),
     strictAffinity: v.optional(v.boolean(), DEFAULT_SETTINGS.strictAffinity),
+    ahead: v.optional(v.pipe(natural, v.minValue(1), v.maxValue(MOST_AHEAD)), DEFAULT_SETTINGS.ahead),
     maxBlocksPerNode: v.optional(v.pipe(natural, v.minValue(1)), DEFAULT_SETTINGS.maxBlocksPerNode),
     coolDownSeconds: v.optional(v.pipe(natural, v.maxValue(1200)), DEFAULT_SETTINGS.coolDownSeconds),
   }),
