@@ -1,7 +1,7 @@
 /**
  * A site whose agent is a node of a cluster, the cluster's only one.
  *
- *   node --conditions=source bench/cluster-site.ts STORE ADDRESSES      in the site: makes the store of that cluster
+ *   node --conditions=source bench/cluster-site.ts STORE      in the site: makes the store of that cluster
  */
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,16 +12,16 @@ import { Prefix } from '@heddle/netaddr';
 
 const NAME = 'bench';
 const STORE = 'sqlite:///var/lib/heddle/store.db';
+/** So many addresses are free at any time: no ADD ever waits for a block. */
+const AHEAD = 2_000;
 
-if (import.meta.main) await makeStore(process.argv[2] ?? STORE, Number(process.argv[3]));
+if (import.meta.main) await makeStore(process.argv[2] ?? STORE);
 
 /**
  * The same contender, whose agent is the node. Before it starts there are a link to other nodes, the node's configuration,
- * and blocks that are the node's.
- *
- * @param addresses how many addresses the blocks have at least
+ * and blocks that are the node's; it claims more before they are used up.
  */
-export function withNode(contender: Contender, addresses: number): Contender {
+export function withNode(contender: Contender): Contender {
   const { agent } = contender;
   if (agent === undefined) throw new Error(`${contender.name} has no agent`);
   const config = JSON.stringify({ name: NAME, store: STORE, interface: 'underlay' });
@@ -31,7 +31,7 @@ export function withNode(contender: Contender, addresses: number): Contender {
     'ip link set underlay up',
     'ip link set beyond up',
     `mkdir -p /var/lib/heddle && echo '${config}' > /run/node.json`,
-    `${process.execPath} --conditions=source ${resolve('bench/cluster-site.ts')} ${STORE} ${addresses}`,
+    `${process.execPath} --conditions=source ${resolve('bench/cluster-site.ts')} ${STORE}`,
     'exec "$0" "$@" --node /run/node.json',
   ];
   return {
@@ -46,9 +46,9 @@ export async function nodeReady({ node }: Site): Promise<void> {
   while ((await askStatus(socket)).node?.ready !== true) await pause(50);
 }
 
-async function makeStore(url: string, addresses: number): Promise<void> {
+async function makeStore(url: string): Promise<void> {
   await using store = await openStore({ store: url });
-  await putSettings(store, { mode: 'cluster-pool' });
+  await putSettings(store, { mode: 'cluster-pool', ahead: AHEAD });
   await putPool(store, { name: 'pods', cidr: Prefix.parse('10.78.0.0/16'), natOutgoing: true });
-  await keepAhead({ store, node: NAME, now: Date.now }, 4, { ahead: addresses });
+  await keepAhead({ store, node: NAME, now: Date.now }, 4, { ahead: AHEAD });
 }

@@ -150,7 +150,7 @@ async function open(lane: Lane, list: NetworkConfigList): Promise<Site> {
     agent && values.profile
       ? { ...contender, agent: { ...agent, env: { ...agent.env, ...env, NODE_OPTIONS: option } } }
       : contender;
-  return await Site.open(list === ROUTED ? withNode(profiled, adds + living) : profiled, list, {
+  return await Site.open(list === ROUTED ? withNode(profiled) : profiled, list, {
     ports: 0,
     patience: { call: DEFAULT_WORKLOAD.callPatience, packet: DEFAULT_WORKLOAD.packetPatience },
   });
