@@ -37,8 +37,8 @@ export interface Block {
 
 /** When an address may be given. */
 export interface Moment {
-  /** Milliseconds since the epoch. */
-  readonly now: number;
+  /** How many milliseconds ago something was; negative for what is to come. */
+  readonly age: (at: number) => number;
   /** How long an address rests after it was given back, in milliseconds. */
   readonly coolDown: number;
 }
@@ -115,12 +115,19 @@ export function giveBack(
   };
 }
 
+/** Whether nobody has held an address of the block for some milliseconds, and none needs to rest. */
+export function isIdleFor(block: Block, duration: number, moment: Moment): boolean {
+  const { emptySince } = block;
+  return emptySince !== undefined && moment.age(emptySince) >= duration && isIdle(block, moment);
+}
+
 /** Whether the block can go: nobody holds an address, and none needs to rest. */
-export function isIdle(block: Block, moment: Moment): boolean {
+function isIdle(block: Block, moment: Moment): boolean {
   return block.held.length === 0 && block.released.every((released) => hasRested(released, moment));
 }
 
-/** A moment in the future is a clock that was set back since: it says nothing, and nobody waits for it. */
-function hasRested({ at }: Released, { now, coolDown }: Moment): boolean {
-  return now - at >= coolDown || at > now;
+/** A moment to come is of a clock that was set back since: it says nothing, and nobody waits for it. */
+function hasRested({ at }: Released, { age, coolDown }: Moment): boolean {
+  const rested = age(at);
+  return rested >= coolDown || rested < 0;
 }

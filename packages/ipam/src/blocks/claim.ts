@@ -1,7 +1,7 @@
 /** How a node comes to a block of its own. */
 import type { Prefix } from '@heddle/netaddr';
 import { StoreError } from '@heddle/store';
-import { type Block, emptyBlock, isIdle, nextFree } from './block.ts';
+import { type Block, emptyBlock, isIdleFor, nextFree } from './block.ts';
 import { blockOrder } from './block-order.ts';
 import {
   commitAs,
@@ -66,8 +66,7 @@ export async function takeOverIdle(
   for (const cidr of blockOrder(pool, member.node)) {
     const block = known.get(cidr.toString());
     if (block === undefined || block.value.node === member.node) continue;
-    const { emptySince = moment.now } = block.value;
-    if (moment.now - emptySince < IDLE_BEFORE_TAKEN || !isIdle(block.value, moment)) continue;
+    if (!isIdleFor(block.value, IDLE_BEFORE_TAKEN, moment)) continue;
     const taken = await unlessTaken(member, () => adopt(member, block));
     if (taken !== undefined) return taken;
   }

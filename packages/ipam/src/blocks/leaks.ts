@@ -1,7 +1,7 @@
 /** Addresses that stand in the store for attachments that are not there: proven, before anything is given back. */
 import type { Addr } from '@heddle/netaddr';
 import { releaseHandle } from './give-back.ts';
-import { type Member, readAll, type Stored } from './member.ts';
+import { ageOf, type Member, readAll, type Stored } from './member.ts';
 import { type HandleRecord, handleCodec, KEYS } from './records.ts';
 
 interface Suspect {
@@ -60,19 +60,20 @@ export class LeakWatch {
   async #observe(inUse: ReadonlySet<string>): Promise<readonly Suspect[]> {
     const { store, node, now } = this.#member;
     const moment = now();
+    const ageOfSuspect = ({ since }: Suspect) => ageOf(this.#member, since);
     const suspects = new Map<string, Suspect>();
     for (const record of await readAll<HandleRecord>(store, handleCodec, KEYS.handlesOf(node))) {
       const { handle } = record.value;
       if (inUse.has(handle)) continue;
       const before = this.#suspects.get(handle);
       const isSame =
-        before !== undefined && before.record.revision === record.revision && before.since <= moment;
+        before !== undefined && before.record.revision === record.revision && ageOfSuspect(before) >= 0;
       suspects.set(handle, isSame ? before : { record, since: moment });
     }
     const known = this.#suspects;
     this.#suspects = suspects;
     return [...suspects].flatMap(([handle, suspect]) =>
-      known.get(handle) === suspect && moment - suspect.since >= this.#grace ? [suspect] : [],
+      known.get(handle) === suspect && ageOfSuspect(suspect) >= this.#grace ? [suspect] : [],
     );
   }
 }

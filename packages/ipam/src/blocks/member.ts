@@ -33,6 +33,11 @@ export interface Member {
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   /**
+   * How many milliseconds ago such a moment was; by the difference to now when left out, which a clock that is set meanwhile
+   * gets wrong, and which is negative for a moment that only another clock has shown.
+   */
+  readonly age?: (moment: number) => number;
+  /**
    * What must hold in the store while the member takes anything: that its own entry is there, as it was written. A
    * node that was taken for dead, and is not, then notices.
    */
@@ -168,8 +173,13 @@ export function poolsFor({ labels = {} }: Member, { pools }: Cluster, family: 4 
 }
 
 /** When addresses may be given again. */
-export function momentOf({ now }: Member, { coolDownSeconds }: IpamSettings): Moment {
-  return { now: now(), coolDown: coolDownSeconds * 1000 };
+export function momentOf(member: Member, { coolDownSeconds }: IpamSettings): Moment {
+  return { age: (moment) => ageOf(member, moment), coolDown: coolDownSeconds * 1000 };
+}
+
+/** How many milliseconds ago a moment was. */
+export function ageOf({ now, age }: Member, moment: number): number {
+  return age === undefined ? now() - moment : age(moment);
 }
 
 /** The change that writes a block. */

@@ -44,6 +44,29 @@ test('blocks that nobody has used for a minute are given up, but the last one', 
   assert.deepEqual(await blocks(), []);
 });
 
+test('a clock that is set makes no address rested, no block idle and nothing leaked', async () => {
+  const { store, clock, on, take, pool, blocks } = setUp();
+  await pool('10.0.0.0/30', 31);
+  await putSettings(store, { coolDownSeconds: 60 });
+  // What a node does that knows how much of a difference was nobody's time.
+  let set = 0;
+  const node: Member = { ...on('n1'), age: (moment) => clock.now - (moment < set ? moment + set : moment) };
+  const leaks = new LeakWatch(node);
+  for (const handle of ['a', 'b', 'c', 'd']) await take(node, handle);
+  for (const handle of ['a', 'b']) await releaseHandle(node, handle);
+  assert.deepEqual(await leaks.observe(new Set()), []);
+  set = 86_400_000;
+  clock.now += set;
+  assert.deepEqual(await leaks.observe(new Set()), [], 'a day is no quarter of an hour');
+  assert.equal(await releaseIdleBlocks(node, { keep: 0 }), 0);
+  await assert.rejects(take(node, 'e'), { code: 'POOL_EXHAUSTED' });
+  await assert.rejects(take({ ...node, node: 'n2' }, 'e'), { code: 'POOL_EXHAUSTED' });
+  clock.now += 60_000;
+  assert.deepEqual((await blocks()).toSorted(), ['n1 0', 'n1 2']);
+  assert.equal(await releaseIdleBlocks(node, { keep: 0 }), 1);
+  await take(node, 'e');
+});
+
 test('what was begun is finished: a claim by the next allocation, a giving up by the next round', async () => {
   const { store, clock, on, take, pool, blocks } = setUp();
   await pool('10.0.0.0/30', 31);

@@ -1,7 +1,7 @@
 /** Blocks that nobody needs any more: a node's own, and those of a node that is gone. */
 import { type Change, type Condition, StoreError } from '@heddle/store';
 import { IpamError } from '../ipam-error.ts';
-import { type Block, isIdle } from './block.ts';
+import { type Block, isIdleFor } from './block.ts';
 import { IDLE_BEFORE_TAKEN } from './claim.ts';
 import { reserves } from './cluster-pool.ts';
 import { releaseHandle } from './give-back.ts';
@@ -108,9 +108,7 @@ async function withdraw(member: Member, marked: Stored<Affinity>, block: Stored<
 }
 
 function isUnusedFor(member: Member, { settings }: Cluster, block: Block): boolean {
-  const moment = momentOf(member, settings);
-  const { emptySince } = block;
-  return emptySince !== undefined && moment.now - emptySince >= IDLE_BEFORE_TAKEN && isIdle(block, moment);
+  return isIdleFor(block, IDLE_BEFORE_TAKEN, momentOf(member, settings));
 }
 
 /**

@@ -4,6 +4,7 @@ import { type Entry, type Lease, type Revision, StoreError } from '@heddle/store
 import { type Clock, systemClock } from '../clock.ts';
 import { RoutingError } from '../routing-error.ts';
 import { findUnderlay, type Underlay } from '../underlay/underlay.ts';
+import { WallClock } from '../wall-clock.ts';
 import type { JoinOptions, Membership, MembershipState } from './membership.ts';
 import { memberCodec, NODE_KEYS, type NodeRecord, nodeCodec } from './records.ts';
 import { Sweeper } from './sweeper.ts';
@@ -71,6 +72,7 @@ class NodeMembership implements Membership {
   constructor(options: JoinOptions, clock: Clock, record: NodeRecord, underlay: Underlay) {
     const revision = () => this.#revision;
     const { store, name, labels = {} } = options;
+    const wall = new WallClock(clock);
     this.#options = options;
     this.#clock = clock;
     this.name = name;
@@ -78,7 +80,7 @@ class NodeMembership implements Membership {
     this.underlay = underlay;
     this.underlayOptions = options.underlay ?? {};
     this.member = {
-      ...{ store, node: name, labels, now: clock.now },
+      ...{ store, node: name, labels, now: () => wall.now(), age: (moment) => wall.age(moment) },
       get presence() {
         return { key: NODE_KEYS.node(name), revision: revision() };
       },
