@@ -268,6 +268,11 @@ const FAULTS: readonly Fault[] = [
     stage: (node) => node.sh('ip route del 10.45.0.0/24 dev cni0'),
   },
   {
+    name: 'the node itself has the address of a container',
+    id: 'attachment/no-host-route',
+    stage: (node) => node.sh('ip address add 10.45.0.2/32 dev lo'),
+  },
+  {
     name: "the node's end is down",
     id: 'attachment/link-down',
     stage: (node) => node.sh(`ip link set ${hostVeth(node)} down`),

@@ -29,6 +29,12 @@ export async function wayBack(view: NodeView, pod: PodView): Promise<readonly Fi
   const findings: Finding[] = [];
   for (const { prefix } of inside.addresses) {
     if (prefix.addr.isLinkLocal) continue;
+    const own = view.addresses.find((each) => each.prefix.addr.equals(prefix.addr));
+    if (own !== undefined) {
+      const name = view.links.find(({ index }) => index === own.link)?.name ?? '';
+      findings.push(takenByNode(attachment, own.prefix, name));
+      continue;
+    }
     const { link: chosen, dst } = await chosenRoute(view, prefix.addr);
     if (chosen === arrival.index) continue;
     const name = view.links.find(({ index }) => index === chosen)?.name;
@@ -52,6 +58,19 @@ export async function wayBack(view: NodeView, pod: PodView): Promise<readonly Fi
     );
   }
   return findings;
+}
+
+/** No route is asked for what the node has itself. */
+function takenByNode(attachment: PodView['attachment'], prefix: Prefix, link: string): Finding {
+  return found(noHostRoute, {
+    subject: nameOf(attachment),
+    what: `the node itself has ${prefix.addr}, on ${link}`,
+    consequence:
+      'The node answers what it, other containers and answers from outside send the container, which gets none of it.',
+    remedy: 'take the address off the node; find out what put it there',
+    commands: [commandLine('ip', 'address', 'del', String(prefix), 'dev', link)],
+    evidence: [`ip route get ${prefix.addr}`],
+  });
 }
 
 /** The whole subnet where it is a bridge's, else the container alone. */
