@@ -1,4 +1,4 @@
-/** Nodes as Flannel leaves them: what its daemon writes and makes, for VXLAN, of both families; and pods on them. */
+/** Nodes as Flannel leaves them: what its daemon writes and makes, of both families; and pods on them. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { RunningLab } from '@heddle/lab';
@@ -16,11 +16,31 @@ export function heddle(lab: RunningLab, on: string, ...args: readonly string[]):
   return must(lab, on, ...heddleProgram(), ...args);
 }
 
+/** What a node is made of: its files, its links, and its routes; and how many rules it has. */
+export const nodeState = (lab: RunningLab, node: string): Promise<string> =>
+  must(
+    lab,
+    node,
+    'sh',
+    '-ec',
+    `find /etc/cni /etc/heddle /opt/cni/bin ! -type d | sort
+     ip -o link | sed 's/ state .*//'
+     for family in -4 -6; do ip $family route show table all | sed '/proto kernel/d; s/ expires [^ ]*//'; done
+     nft -j list ruleset | grep -o '"rule"' | wc -l`,
+  );
+
 /** The node's part of the cluster's addresses. */
 export const subnetsOf = (number: number) => [`10.244.${number}.0/24`, `fd00:10:244:${number}::/64`] as const;
 
+/** How Flannel's nodes reach each other: wrapped, or by plain routes. */
+export type FlannelBackend = 'vxlan' | 'host-gw';
+
 /** Makes nodes `node1` to the last of a lab what they are under Flannel; what wired them before is taken away. */
-export async function stageFlannel(lab: RunningLab, count: number): Promise<void> {
+export async function stageFlannel(
+  lab: RunningLab,
+  count: number,
+  backend: FlannelBackend = 'vxlan',
+): Promise<void> {
   const numbers = Array.from({ length: count }, (_, index) => index + 1);
   const addresses = await Promise.all(numbers.map((number) => addressesOf(lab, `node${number}`)));
   for (const number of numbers) {
@@ -29,19 +49,10 @@ export async function stageFlannel(lab: RunningLab, count: number): Promise<void
       // What the lab has wired by hand.
       'rm -f /etc/cni/net.d/* && mkdir -p /run/flannel',
       'ip route flush root 10.244.0.0/16; ip -6 route flush root fd00:10:244::/48',
-      `printf '%s' '${subnetEnv(number)}' > /run/flannel/subnet.env`,
+      `printf '%s' '${subnetEnv(number, backend)}' > /run/flannel/subnet.env`,
       `printf '%s' '${CONFLIST}' > /etc/cni/net.d/10-flannel.conflist`,
       'sysctl -qw net.ipv4.ip_forward=1 net.ipv6.conf.all.forwarding=1',
-      ...FAMILIES.flatMap(({ device, option, mtu, network, host, all }, at) => [
-        `ip link add ${device} address ${macOf(number)} type vxlan id 1 local ${addresses[number - 1]?.[at]} dev eth0 dstport 8472 nolearning`,
-        `ip ${option} address add ${network(number)}${host} dev ${device}`,
-        `ip link set ${device} mtu ${mtu} up`,
-        ...peers.flatMap((peer) => [
-          `ip ${option} route add ${network(peer)}${all} via ${network(peer)} dev ${device} onlink`,
-          `ip ${option} neigh replace ${network(peer)} lladdr ${macOf(peer)} dev ${device} nud permanent`,
-          `bridge fdb replace ${macOf(peer)} dev ${device} dst ${addresses[peer - 1]?.[at]}`,
-        ]),
-      ]),
+      ...(backend === 'vxlan' ? vxlanScript : hostGwScript)(number, peers, addresses),
     ];
     await must(lab, `node${number}`, 'sh', '-ec', script.join('\n'));
   }
@@ -113,6 +124,31 @@ const FAMILIES = [
   },
 ] as const;
 
+type BackendScript = (
+  number: number,
+  peers: readonly number[],
+  addresses: readonly (readonly string[])[],
+) => readonly string[];
+
+const vxlanScript: BackendScript = (number, peers, addresses) =>
+  FAMILIES.flatMap(({ device, option, mtu, network, host, all }, at) => [
+    `ip link add ${device} address ${macOf(number)} type vxlan id 1 local ${addresses[number - 1]?.[at]} dev eth0 dstport 8472 nolearning`,
+    `ip ${option} address add ${network(number)}${host} dev ${device}`,
+    `ip link set ${device} mtu ${mtu} up`,
+    ...peers.flatMap((peer) => [
+      `ip ${option} route add ${network(peer)}${all} via ${network(peer)} dev ${device} onlink`,
+      `ip ${option} neigh replace ${network(peer)} lladdr ${macOf(peer)} dev ${device} nud permanent`,
+      `bridge fdb replace ${macOf(peer)} dev ${device} dst ${addresses[peer - 1]?.[at]}`,
+    ]),
+  ]);
+
+const hostGwScript: BackendScript = (_, peers, addresses) =>
+  FAMILIES.flatMap(({ option, network, all }, at) =>
+    peers.map(
+      (peer) => `ip ${option} route add ${network(peer)}${all} via ${addresses[peer - 1]?.[at]} dev eth0`,
+    ),
+  );
+
 const CONFLIST = JSON.stringify({
   ...{ name: 'cbr0', cniVersion: '1.0.0' },
   plugins: [
@@ -121,13 +157,13 @@ const CONFLIST = JSON.stringify({
   ],
 });
 
-function subnetEnv(number: number): string {
+function subnetEnv(number: number, backend: FlannelBackend): string {
   return [
     'FLANNEL_NETWORK=10.244.0.0/16',
     `FLANNEL_SUBNET=10.244.${number}.1/24`,
     'FLANNEL_IPV6_NETWORK=fd00:10:244::/48',
     `FLANNEL_IPV6_SUBNET=fd00:10:244:${number}::1/64`,
-    'FLANNEL_MTU=1430',
+    `FLANNEL_MTU=${backend === 'vxlan' ? 1430 : 1500}`,
     'FLANNEL_IPMASQ=true\n',
   ].join('\n');
 }

@@ -1,9 +1,9 @@
 /** A machine whose pods have addresses of host-local becomes a node, and one that it was again. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type RunningLab, specOf } from '@heddle/lab';
+import { specOf } from '@heddle/lab';
 import { heddleProgram, startLab } from './cluster-lab.ts';
-import { addPod, heddle, must, reaches } from './flannel-nodes.ts';
+import { addPod, heddle, must, nodeState, reaches } from './flannel-nodes.ts';
 
 test('ptp with host-local is taken over, and given back by heddle down', async () => {
   await using lab = await startLab(specOf({ nodes: 1, pods: 0, network: { wiring: 'by-hand' } }));
@@ -26,26 +26,13 @@ test('ptp with host-local is taken over, and given back by heddle down', async (
   for (const address of again.addresses) assert.ok(await reaches(lab, old, address), address);
 });
 
-/** What a node is made of: its files, its links, and its routes; and how many rules it has. */
-const nodeState = (lab: RunningLab) =>
-  must(
-    lab,
-    'node1',
-    'sh',
-    '-ec',
-    `find /etc/cni /etc/heddle /opt/cni/bin ! -type d | sort
-     ip -o link | sed 's/ state .*//'
-     for family in -4 -6; do ip $family route show table all | sed '/proto kernel/d; s/ expires [^ ]*//'; done
-     nft -j list ruleset | grep -o '"rule"' | wc -l`,
-  );
-
 test('a node that cannot be taken over to the end is as it was, and can be later', async () => {
   await using lab = await startLab(specOf({ nodes: 1, pods: 0, network: { wiring: 'by-hand' } }));
   const old = await addPod(lab, 'node1', 'by-hand', 'old');
   // The configuration cannot be put aside, which comes last.
   await must(lab, 'node1', 'sh', '-ec', 'mkdir -p /etc/heddle; echo mine > /etc/heddle/former');
   const planned = () => heddle(lab, 'node1', 'migrate', 'host-local', '--dry-run', '-o', 'json');
-  const [plan, before] = [await planned(), await nodeState(lab)];
+  const [plan, before] = [await planned(), await nodeState(lab, 'node1')];
   const command = [...heddleProgram(), 'migrate', 'host-local'];
   const services = await lab.ask('run', {
     ...{ on: 'node1', command: [...command, '--service-cidr', '10.240.0.0/12'] },
@@ -55,7 +42,7 @@ test('a node that cannot be taken over to the end is as it was, and can be later
   const { status, stderr } = await lab.ask('run', { on: 'node1', command });
   assert.equal(status, 1, stderr);
   assert.match(stderr, /\/etc\/heddle\/former/);
-  assert.equal(await nodeState(lab), before);
+  assert.equal(await nodeState(lab, 'node1'), before);
   assert.equal(await planned(), plan);
   const meanwhile = await addPod(lab, 'node1', 'by-hand', 'meanwhile');
   for (const address of meanwhile.addresses) assert.ok(await reaches(lab, old, address), address);
