@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '@heddle/cni';
-import type { Kind, Outcome, Profile, RunReport, Suite } from '@heddle/conformance';
+import { basename, resolve } from 'node:path';
+import { type JsonObject, parseJson } from '@heddle/cni';
+import type { Kind, Outcome, Profile, RunReport } from '@heddle/conformance';
 import { type CommonFlags, defineCommand } from '../command.ts';
 import { EXIT } from '../exit-codes.ts';
 import { CommandError } from '../output/report-error.ts';
+import { chosenSuites, pluginObject } from './conformance-choice.ts';
 
 interface ConformanceFlags extends CommonFlags {
   readonly runtime?: string;
@@ -174,6 +175,11 @@ interface Output {
         cli.stdout.write(`${id}  ${title}\n`);
       return undefined;
     }
+    const { runtime, check, suite, config, kind, daemon, ready, crash } = flags;
+    const suites = chosenSuites(
+      { runtime, plugin, suite, check, ofPlugins: { config, kind, daemon, ready, crash } },
+      { suites: kit.SUITES, checks: kit.CHECKS.map(idOf), runtimeChecks: kit.RUNTIME_CHECKS.map(idOf) },
+    );
     const at = (path: string) => resolve(cli.cwd, path);
     const format = flags.format ?? (flags.output === 'json' ? 'json' : 'table');
     const interruption = new AbortController();
@@ -192,10 +198,10 @@ interface Output {
     const run = await (flags.runtime === undefined
       ? kit.checkPlugin({
           ...common,
-          program: at(required(plugin)),
-          config: flags.config === undefined ? undefined : configOf(at(flags.config)),
+          program: at(plugin ?? ''),
+          config: config === undefined ? undefined : configOf(at(config), basename(plugin ?? '')),
           kind: flags.kind,
-          suites: flags.suite?.map((name) => suite(name, kit.SUITES)),
+          suites,
           daemon: flags.daemon,
           ready: flags.ready,
           crashPoints: flags.crash,
@@ -227,11 +233,6 @@ function runtimeOf(runtime: string, profile: Profile | undefined, kit: typeof im
   return { name: runtime, template: known.template, cleans: known.cleans, profile: profile ?? known.profile };
 }
 
-function required(plugin: string | undefined): string {
-  if (plugin !== undefined) return plugin;
-  throw new CommandError(EXIT.USAGE, 'which plugin?', { hint: 'give the path of its file' });
-}
-
 function crashPoints(text: string): number {
   if (text === 'all') return Number.POSITIVE_INFINITY;
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
@@ -242,25 +243,17 @@ function hasFailed({ outcomes }: RunReport): boolean {
   return outcomes.some(({ status }) => status === 'failed');
 }
 
-function suite(name: string, known: readonly Suite[]): Suite {
-  const found = known.find((each) => each === name);
-  if (found !== undefined) return found;
-  throw new CommandError(EXIT.USAGE, `there is no suite "${name}"`, {
-    hint: `there are ${known.join(', ')}`,
-  });
+function configOf(file: string, type: string): JsonObject {
+  return pluginObject(parseJson(readFileSync(file, 'utf8'), { file }), type, file);
 }
 
-function configOf(file: string): JsonObject {
-  const config = parseJson(readFileSync(file, 'utf8'), { what: file });
-  const isList = isJsonObject(config) && Array.isArray(config['plugins']);
-  const object = isList ? (config['plugins'] as readonly JsonValue[])[0] : config;
-  if (isJsonObject(object)) return object;
-  throw new CommandError(EXIT.USAGE, `${file}: the plugin's object of a network list is expected`);
+function idOf({ id }: { readonly id: string }): string {
+  return id;
 }
 
 function profileOf(file: string, kit: typeof import('@heddle/conformance')): Profile {
   return kit.parseProfile(readFileSync(file, 'utf8'), file, [
     ...kit.SUITES,
-    ...[...kit.CHECKS, ...kit.RUNTIME_CHECKS].map(({ id }) => id),
+    ...[...kit.CHECKS, ...kit.RUNTIME_CHECKS].map(idOf),
   ]);
 }
