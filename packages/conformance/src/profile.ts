@@ -1,5 +1,5 @@
 /** A profile: what a plugin does not claim, each with a reason, so that its authors can take up the kit step by step. */
-import { CNI_VERSIONS, ConfigError, decodeConfig, isJsonObject, parseJson } from '@heddle/cni';
+import { CNI_VERSIONS, ConfigError, decodeConfig, isJsonObject, locate, parseJson } from '@heddle/cni';
 import * as v from 'valibot';
 
 /** A check, or a whole suite, that the plugin does not claim to pass. */
@@ -29,16 +29,20 @@ const schema = v.object({
  * Reads a profile.
  *
  * @param known ids of checks and names of suites
- * @throws {ConfigError|DecodeError} for what is no profile, lacks a reason, or names a check that there is not
+ * @throws {ConfigError|DecodeError} for what is no profile, lacks a reason, or names a check that there is not: with file,
+ *   line and column
  * @example parseProfile('{"unclaimed":[{"check":"gc","reason":"keeps no state"}]}', 'profile.json', ids)
  */
 export function parseProfile(text: string, file: string, known: readonly string[]): Profile {
-  const raw = parseJson(text, { what: file });
-  if (!isJsonObject(raw)) throw new ConfigError(`${file}: a profile is a JSON object`);
-  const profile = decodeConfig(schema, raw);
-  const stranger = profile.unclaimed.find(({ check }) => !known.includes(check));
+  if (!isJsonObject(parseJson(text, { file })))
+    throw new ConfigError('a profile is a JSON object', { file, line: 1, column: 1 });
+  const profile = decodeConfig(schema, text, { file });
+  const at = profile.unclaimed.findIndex(({ check }) => !known.includes(check));
+  const stranger = profile.unclaimed[at];
   if (stranger === undefined) return profile;
-  throw new ConfigError(`${file}: there is no check or suite called ${JSON.stringify(stranger.check)}`, {
+  throw new ConfigError(`there is no check or suite called ${JSON.stringify(stranger.check)}`, {
+    file,
+    ...locate(text, ['unclaimed', at, 'check']),
     hint: 'heddle conformance --list shows them',
   });
 }
