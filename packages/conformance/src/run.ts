@@ -10,6 +10,7 @@ import { Node, type NodeOptions } from './lab/node.ts';
 import { CLAIMS_ALL, excuseFor, type Profile } from './profile.ts';
 import { CHECKS } from './registry.ts';
 import { companionsOf, detect } from './subject/detect.ts';
+import { mustBeExecutable } from './subject/program.ts';
 import type { Subject } from './subject/subject.ts';
 
 /** What to check, and how. */
@@ -93,6 +94,7 @@ export interface PluginFacts {
 export async function checkPlugin(options: ConformanceOptions): Promise<RunReport> {
   const started = performance.now();
   const { program, env } = options;
+  mustBeExecutable(program);
   const surroundings = withoutProtocol(env);
   using house = House.enter([program]);
   const { daemon, ready } = options;

@@ -349,7 +349,8 @@ function readResult(json: JsonObject, version: string, call: Call): Result {
   }
 }
 
-function shortened(text: string): string {
+/** A text as it fits into a message. */
+export function shortened(text: string): string {
   const line = text.trim().replace(/\s+/g, ' ');
   return line.length > 400 ? `${line.slice(0, 400)}…` : line;
 }

@@ -3,9 +3,9 @@ import { basename } from 'node:path';
 import { isJsonObject, type JsonObject } from '@heddle/cni';
 import type { Kind } from '../check.ts';
 import { KitError } from '../failure.ts';
-import { callProgram } from '../lab/call.ts';
+import { type Call, callProgram } from '../lab/call.ts';
 import type { House } from '../lab/house.ts';
-import { Lab, outcome } from '../lab/lab.ts';
+import { Lab, outcome, shortened } from '../lab/lab.ts';
 import { type Daemon, Node } from '../lab/node.ts';
 import { quoted } from '../report/reproduce.ts';
 import { Subject } from './subject.ts';
@@ -47,7 +47,7 @@ export async function detect(house: House, told: Told): Promise<Subject> {
     });
     const container = await lab.container();
     const call = await lab.call('ADD', container);
-    if (call.exitCode !== 0) failures.push(`as ${kind}: ${outcome(call)}`);
+    if (call.exitCode !== 0) failures.push(`as ${kind}: ${outcome(call)}${logged(call)}`);
     const found = call.exitCode === 0 ? (known ?? kindOf(call.stdout, kind)) : undefined;
     await lab.call('DEL', container);
     if (found !== undefined) return new Subject({ ...facts, kind: found });
@@ -58,6 +58,12 @@ export async function detect(house: House, told: Told): Promise<Subject> {
       hint: 'give it a configuration that works here with --config, and say with --kind what it is',
     },
   );
+}
+
+/** What a plugin said on stderr beside its error: often the only word on what is missing. */
+function logged({ stdout, stderr }: Call): string {
+  const said = stderr.trim();
+  return stdout.trim() === '' || said === '' ? '' : `\n    stderr: ${shortened(said)}`;
 }
 
 /** The daemon that a plugin of that name brings, unless the caller has one that makes the same path. */
