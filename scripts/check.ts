@@ -1,10 +1,11 @@
-/** Checks that need no kernel: format, lint and layers, types, unused code. All run; any failure fails. */
+/** Checks that need no kernel: format, lint and layers, types, unused code, what is made of the code. All run; any failure fails. */
 import { spawnSync } from 'node:child_process';
 
 const checks: readonly (readonly [what: string, program: string, ...args: string[]])[] = [
   ['format, lint and layers', 'biome', 'check', '.'],
   ['types', 'tsc', '-p', '.'],
   ['unused code', 'knip', '--no-progress', '--no-config-hints', '--exclude', 'binaries'],
+  ['what is made of the code', 'node', '--conditions=source', '--test', 'scripts/generate/generate.test.ts'],
 ];
 
 let failed = 0;
