@@ -86,7 +86,7 @@ export class Node implements Disposable {
     const [former, daemon] = [this.#daemons[index], this.#options.daemons[index]];
     if (former === undefined || daemon === undefined) throw new RangeError(`there is no daemon ${index}`);
     if (former.pid !== undefined) killGroup(former.pid);
-    if (former.exitCode === null && former.signalCode === null) await once(former, 'exit');
+    if (!hasEnded(former)) await once(former, 'exit');
     this.#daemons[index] = await this.#start(daemon);
   }
 
@@ -127,14 +127,20 @@ export class Node implements Disposable {
         if (child.pid !== undefined) killGroup(child.pid);
         throw new KitError(`the daemon has not made ${ready}: ${command}`);
       }
-      if (child.exitCode !== null) break;
+      if (hasEnded(child)) break;
       await sleep(20);
     }
-    if (child.exitCode !== null) {
-      throw new KitError(`the daemon ended at once, with exit code ${child.exitCode}: ${command}`);
-    }
-    return child;
+    if (!hasEnded(child)) return child;
+    // What waits for the end of the kit lives on in its group, and the kit would wait for that in turn.
+    if (child.pid !== undefined) killGroup(child.pid);
+    const { exitCode, signalCode } = child;
+    const how = signalCode === null ? `with exit code ${exitCode}` : `by ${signalCode}`;
+    throw new KitError(`the daemon ended at once, ${how}: ${command}`);
   }
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }
 
 /** Ends the whole group of a daemon when the other end of its descriptor 3 is closed, even if by the death of the kit. */
