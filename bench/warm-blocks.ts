@@ -40,7 +40,6 @@ const ROW = 1_000;
 interface Thousand {
   readonly waits: number[];
   readonly thread: number[];
-  readonly all: number[];
 }
 
 await using stack = new AsyncDisposableStack();
@@ -87,7 +86,7 @@ async function inTurns(): Promise<void> {
         "its agent's",
       ],
       ours.map((each, row) => {
-        const other = theirs[row] ?? { waits: [], thread: [], all: [] };
+        const other = theirs[row] ?? { waits: [], thread: [] };
         const { ratio, low, high } = ratioOfMedians(each.waits, other.waits, { random: seeded(1) });
         return [
           rowName(row, turns * TURN),
@@ -132,14 +131,13 @@ async function add(site: Site, pods: readonly Attempt['pod'][]): Promise<Thousan
   return {
     waits: attempts.map(({ milliseconds }) => milliseconds),
     thread: [(ended.thread - began.thread) / pods.length],
-    all: [(ended.all - began.all) / pods.length],
   };
 }
 
 function count(thousands: Thousand[], first: number, some: Thousand): void {
   const row = Math.floor(first / ROW);
-  thousands[row] ??= { waits: [], thread: [], all: [] };
-  for (const key of ['waits', 'thread', 'all'] as const) thousands[row][key].push(...some[key]);
+  thousands[row] ??= { waits: [], thread: [] };
+  for (const key of ['waits', 'thread'] as const) thousands[row][key].push(...some[key]);
 }
 
 async function open(lane: Lane, list: NetworkConfigList): Promise<Site> {

@@ -6,8 +6,7 @@
  *
  * Needs root. Each plugin and runtime is checked in a process of its own; plugins whose links few kernels have are checked in
  * the lab, and only when they are named. With names, only these are checked; of the others stays what their pages say. With
- * `--kept` nothing is checked, and what is in `build/conformance` from before is written anew, as explanations ask for that
- * change.
+ * `--kept` nothing is checked, and what is in `build/conformance` from before is written anew, as changed explanations ask for.
  */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -48,6 +48,7 @@ const STARTS: Readonly<Record<Machine, Start>> = { emulated: startQemu, 'user-mo
 const FOREVER = 2_000_000;
 /** How much of the console an error shows. */
 const TAIL = 4000;
+
 function boot(machine: ChildProcess, { limit = FOREVER, ...run }: GuestRun): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const kill = () => machine.kill('SIGKILL');

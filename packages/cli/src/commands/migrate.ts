@@ -26,7 +26,10 @@ import { refuseTakenName } from '../node/taken-name.ts';
 import { emit } from '../output/emit.ts';
 import { configDir } from '../request/environment.ts';
 
-type MigrateFlags = Omit<UpFlags, 'encapsulation' | 'overlay' | 'natOutgoing' | 'start' | 'subnet'> & {
+type MigrateFlags = Omit<
+  UpFlags,
+  'encapsulation' | 'overlay' | 'natOutgoing' | 'start' | 'subnet' | 'keepAhead'
+> & {
   readonly encapsulation?: Encapsulation;
   readonly overlay?: Overlay;
   readonly natOutgoing?: boolean;
@@ -36,7 +39,7 @@ type MigrateFlags = Omit<UpFlags, 'encapsulation' | 'overlay' | 'natOutgoing' | 
   readonly force?: boolean;
 };
 
-const { start: _, subnet: __, encapsulation, overlay, natOutgoing, ...JOINING } = UP_FLAGS;
+const { start: _, subnet: __, keepAhead: ___, encapsulation, overlay, natOutgoing, ...JOINING } = UP_FLAGS;
 const optional = <T extends object>(flag: T) => {
   const { default: ___, ...rest } = flag as T & { default?: unknown };
   return { ...rest, optional: true } as const;
