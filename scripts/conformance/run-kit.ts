@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';
 import { CHECKS, RUNTIME_CHECKS } from '@heddle/conformance';
+import { FOUND_EXIT } from '@heddle/doctor';
 import { runInGuest } from '../lab/boot.ts';
 import { fetchKernel } from '../lab/kernel.ts';
 
@@ -79,7 +80,7 @@ async function output({ subject, words, isInLab = false }: KitRun): Promise<stri
   const args = ['--conditions=source', 'packages/cli/src/main.ts', 'conformance', ...words, '-o', 'json'];
   const path = [programs(), resolve('build/reference'), process.env['PATH']].join(delimiter);
   const { status, stdout, stderr } = isInLab ? await inLab(args, path) : here(args, path);
-  if (status !== 0 && status !== 1) throw new Error(`${subject}: ${stderr}`);
+  if (status !== 0 && status !== FOUND_EXIT.error) throw new Error(`${subject}: ${stderr}`);
   return stdout;
 }
 

@@ -32,7 +32,8 @@ however that ends. All checks of one plugin take about a minute; the last line o
 
 A check is one statement. It rests on a sentence of the specification, or is marked as beyond it. A failure says what was
 sent (environment, stdin), what came, what was expected and why it matters, and gives one command that runs just this check.
-Exit code 1 means that a check failed, 2 that the command line was not understood.
+Exit code 5 means that a check failed, 1 that they could not be run, or not to their end (no permission, a plugin that cannot
+ADD at all, an interruption), 2 that the command line was not understood.
 
 There are three kinds of plugins. The kit finds out which one it has by trying, or is told with \`--kind\`.
 
@@ -53,9 +54,9 @@ checked too: it notes how it is called, and fails, hangs or prints garbage when 
 
 ### Plugins that need a daemon
 
-\`--daemon 'COMMAND'\` runs a shell command on the node for as long as checks run there. It shares the node's namespaces, and
-/run and /var/lib as the plugin sees them. \`--ready PATH\` names what is there when it is ready, such as its socket. The daemon
-is killed with the command, and sooner with its node.
+\`--daemon 'COMMAND'\` runs a shell command on the node for as long as checks run there; for more than one command, give
+\`sh -c '…'\`. It shares the node's namespaces, and /run and /var/lib as the plugin sees them. \`--ready PATH\` names what is
+there when it is ready, such as its socket. The daemon is killed with the command, and sooner with its node.
 
 \`dhcp\` needs nothing of this: the kit starts \`dhcp daemon\` by itself, and has containers in a network with a DHCP server of
 its own. For other flags, give the daemon with \`--daemon\`, and \`--ready /run/cni/dhcp.sock\`.

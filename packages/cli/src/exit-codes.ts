@@ -14,7 +14,7 @@ export const EXIT = {
   IN_THE_WAY: 3,
   /** `audit`, `doctor`, `verify`, `ipam check`: nothing worse than warnings was found. */
   FOUND_WARNINGS: FOUND_EXIT.warning,
-  /** `audit`, `doctor`, `verify`, `ipam check`: errors were found. */
+  /** `audit`, `doctor`, `verify`, `ipam check`: errors were found; `conformance`: a check failed. */
   FOUND_ERRORS: FOUND_EXIT.error,
   /** `run`: attaching or detaching failed. */
   RUN_FAILED: 125,
@@ -37,7 +37,10 @@ export const EXIT_MEANINGS: readonly (readonly [code: string, meaning: string])[
     `${EXIT.FOUND_WARNINGS}`,
     '`audit`, `doctor`, `verify`, `ipam check`: there are warnings, and nothing worse',
   ],
-  [`${EXIT.FOUND_ERRORS}`, '`audit`, `doctor`, `verify`, `ipam check`: there are errors'],
+  [
+    `${EXIT.FOUND_ERRORS}`,
+    '`audit`, `doctor`, `verify`, `ipam check`: there are errors; `conformance`: a check failed',
+  ],
   [`${EXIT.RUN_FAILED}`, '`run`: attaching or detaching failed'],
   [`${EXIT.NOT_EXECUTABLE}`, '`run`: the command is there but cannot be executed'],
   [`${EXIT.NOT_FOUND}`, '`run`: there is no such command'],

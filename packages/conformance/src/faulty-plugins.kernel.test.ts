@@ -217,6 +217,21 @@ const FAULTY: readonly Faulty[] = [
     found: ['interface/true-addresses', /10\.99\.99\.99/],
   },
   {
+    ...{ what: 'keeps one interface of each container on GC', base: 'interface' },
+    faults: [
+      [
+        'any(."cni.dev/valid-attachments"[]; .containerID == $id and .ifname == $name)',
+        '([."cni.dev/valid-attachments"[] | select(.containerID == $id)] | .[0].ifname) == $name',
+      ],
+    ],
+    found: ['gc/keeps-each-interface', /on the node before GC; got \+ lost: (file|link)/],
+  },
+  {
+    ...{ what: 'says an empty hardware address', base: 'interface' },
+    faults: [['sandbox: $netns}]', 'sandbox: $netns} | .mac = ""]']],
+    found: ['interface/true-interfaces', /hardware addresses, or no member mac; got an empty one/],
+  },
+  {
     ...{ what: 'raises an alarm when somebody else adds an interface', base: 'interface' },
     faults: [
       [

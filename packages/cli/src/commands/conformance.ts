@@ -35,7 +35,7 @@ export const conformanceCommand = defineCommand<ConformanceFlags, [string | unde
     'With --runtime it is a runtime that is checked, by plugins that note how they are called: one that the kit knows by name, ' +
       'with a profile of what it cannot be asked for, or any other by a line for the shell in which {verb} stands for add, del, check, gc or status, {network} for the network, {netns} for the path of the ' +
       'namespace and {ifname} for the interface; it gets the variables of cnitool.',
-    'Ends with 1 when a check failed.',
+    `Ends with ${EXIT.FOUND_ERRORS} when a check failed, with ${EXIT.FAILED} when the checks could not be run, or not to their end.`,
   ],
   examples: [
     { command: 'heddle conformance /opt/cni/bin/bridge', what: 'all checks' },
@@ -219,7 +219,7 @@ interface Output {
       markdown: () => kit.markdownReport(run, invocation),
     };
     cli.stdout.write(reports[format]());
-    return hasFailed(run) ? EXIT.FAILED : undefined;
+    return hasFailed(run) ? EXIT.FOUND_ERRORS : undefined;
   },
 });
 

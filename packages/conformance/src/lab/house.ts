@@ -14,6 +14,7 @@ import {
   unmount,
 } from '@heddle/sys';
 import { KitError } from '../failure.ts';
+import { Janitor } from './janitor.ts';
 
 /** Where plugins keep what outlives a call, unless they are told otherwise. */
 export const DATA_DIRECTORIES = ['/var/lib/cni', '/run'] as const;
@@ -32,6 +33,7 @@ const KEPT: readonly string[] = [OWN_DIRECTORY, '/run/netns', '/run/lock'];
 export class House implements Disposable {
   /** An empty directory for the kit's own files. */
   readonly directory = OWN_DIRECTORY;
+  readonly #janitor = new Janitor();
 
   private constructor() {}
 
@@ -109,8 +111,9 @@ export class House implements Disposable {
     };
   }
 
-  /** Leaves nothing outside of the private mounts. */
+  /** Leaves nothing outside of the private mounts, and nobody in them. */
   [Symbol.dispose](): void {
+    this.#janitor[Symbol.dispose]();
     const layers = [...HIDDEN.filter((target) => target !== '/run'), ...LAYERED];
     for (const target of [...layers, OWN_DIRECTORY, '/run']) unmount(target);
   }

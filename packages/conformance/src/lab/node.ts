@@ -116,10 +116,10 @@ export class Node implements Disposable {
     const { surroundings: env } = this.#options;
     if (ready !== undefined) rmSync(ready, { recursive: true, force: true });
     const child = this.namespace.inside(() =>
-      spawn('/bin/sh', ['-c', `${ENDS_WITH_THE_KIT}; exec ${command}`], {
+      spawn('/bin/sh', ['-c', inPlaceOfShell(command)], {
         env,
         detached: true,
-        stdio: ['ignore', 'ignore', isQuiet ? 'ignore' : 'inherit', 'pipe'],
+        stdio: ['ignore', 'ignore', isQuiet ? 'ignore' : 'inherit'],
       }),
     );
     for (let waited = 0; ready === undefined ? waited < SETTLING : !existsSync(ready); waited += 20) {
@@ -131,7 +131,6 @@ export class Node implements Disposable {
       await sleep(20);
     }
     if (!hasEnded(child)) return child;
-    // What waits for the end of the kit lives on in its group, and the kit would wait for that in turn.
     if (child.pid !== undefined) killGroup(child.pid);
     const { exitCode, signalCode } = child;
     const how = signalCode === null ? `with exit code ${exitCode}` : `by ${signalCode}`;
@@ -143,8 +142,11 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-/** Ends the whole group of a daemon when the other end of its descriptor 3 is closed, even if by the death of the kit. */
-const ENDS_WITH_THE_KIT = '{ read -r _; kill -s KILL 0; } <&3 & exec 3<&-';
+/** The script by which a command becomes the process that was started, whose calls can be followed then. */
+function inPlaceOfShell(command: string): string {
+  const simple = command.trim().replace(/^exec\s+/, '');
+  return `exec ${/^[A-Za-z_]\w*=/.test(simple) ? 'env ' : ''}${simple}`;
+}
 
 /** Milliseconds for a daemon that does not say when it is ready, and the most for one that does. */
 const SETTLING = 1500;

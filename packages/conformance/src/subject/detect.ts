@@ -100,10 +100,11 @@ function setupOf(type: string, config: JsonObject | undefined): Setup {
 
 async function versionsOf({ program, surroundings }: Told, node: Node): Promise<readonly string[]> {
   const call = await callProgram({
-    ...{ program, surroundings, node: node.namespace, shell: undefined, patience: 30_000 },
+    ...{ program, surroundings, node: node.namespace, shell: undefined, patience: 1000 * ANSWERS_WITHIN },
     env: { CNI_COMMAND: 'VERSION' },
     stdin: '{"cniVersion":"1.1.0"}',
   });
+  if (call.timedOut) throw new KitError(`${program} has not answered VERSION within ${ANSWERS_WITHIN} s`);
   try {
     const answer: unknown = JSON.parse(call.stdout);
     const versions = isJsonObject(answer) ? answer['supportedVersions'] : undefined;
@@ -113,3 +114,6 @@ async function versionsOf({ program, surroundings }: Told, node: Node): Promise<
   }
   throw new KitError(`${program} does not say which versions it speaks: VERSION ended with ${outcome(call)}`);
 }
+
+/** Seconds for what takes any plugin milliseconds. */
+const ANSWERS_WITHIN = 30;

@@ -15,6 +15,9 @@ test('what cannot be executed is refused before anything is run, and the message
     await assert.rejects(check(join(directory, 'none')), /there is no file \S+\/none$/);
     await assert.rejects(check(directory), /is a directory, and no plugin/);
     await assert.rejects(check(file), /plugin is not executable/);
+    writeFileSync(file, 'echo no shebang\n');
+    chmodSync(file, 0o755);
+    await assert.rejects(check(file), /plugin is no program to the kernel/);
   } finally {
     rmSync(directory, { recursive: true });
   }

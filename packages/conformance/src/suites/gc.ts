@@ -1,10 +1,12 @@
 import { allOf, type Check, since, spec } from '../check.ts';
-import { must } from '../failure.ts';
+import { DoesNotApply, must } from '../failure.ts';
 import type { Container } from '../lab/container.ts';
 import { type Lab, mustSucceed, outcome } from '../lab/lab.ts';
+import { snapshotOf } from '../lab/snapshot.ts';
 import type { Subject } from '../subject/subject.ts';
 import { refusal } from './errors.ts';
-import { nodeUnchanged, nothingLost } from './unchanged.ts';
+import { secondInterface } from './second-interface.ts';
+import { containerUnchanged, nodeUnchanged, nothingLost } from './unchanged.ts';
 import { mustBeSound, mustComeBack } from './unless-always.ts';
 
 const can = since('1.1.0');
@@ -43,6 +45,33 @@ export const GC_CHECKS: readonly Check[] = [
       mustSucceed(await lab.gc(containers));
       await nothingLost(lab, before, 'GC');
       for (const container of containers) await mustBeSound(lab, container);
+    },
+  },
+  {
+    id: 'gc/keeps-each-interface',
+    title: 'GC leaves both interfaces of a container alone when both are listed',
+    cites: spec('Section 2, GC', 'the value of CNI_IFNAME as provided during the CNI ADD operation'),
+    why: 'Who goes by the container alone cuts pods off their second network.',
+    skips: allOf(can, (subject: Subject) =>
+      subject.kind === 'chained' || subject.setup.ifName !== undefined
+        ? 'about plugins that a container may have twice'
+        : undefined,
+    ),
+    async run(lab) {
+      const container = await lab.container();
+      await lab.add(container);
+      const [second, options] = await secondInterface(lab, container);
+      const { exitCode } = await lab.call('ADD', second, options);
+      if (exitCode !== 0) throw new DoesNotApply('there is no second interface, which another check tells');
+      const before = [await lab.snapshot(), await snapshotOf(container.namespace)] as const;
+      for (const list of [
+        [container, second],
+        [second, container],
+      ]) {
+        mustSucceed(await lab.gc(list));
+        await nothingLost(lab, before[0], 'GC');
+        await containerUnchanged(container, before[1], 'GC');
+      }
     },
   },
   {

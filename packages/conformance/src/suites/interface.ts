@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from '@heddle/cni';
 import { Mac, Prefix } from '@heddle/netaddr';
 import { type Check, spec } from '../check.ts';
 import { DoesNotApply, must } from '../failure.ts';
@@ -7,6 +8,7 @@ import { setDuplicateDetection } from '../lab/namespace.ts';
 import { snapshotOf } from '../lab/snapshot.ts';
 import type { Subject } from '../subject/subject.ts';
 import { refusal } from './errors.ts';
+import { secondInterface } from './second-interface.ts';
 import { containerUnchanged } from './unchanged.ts';
 
 const makes = (subject: Subject) =>
@@ -51,12 +53,13 @@ export const INTERFACE_CHECKS: readonly Check[] = [
     why: 'Bandwidth, tuning, policies and neighbours go by these.',
     skips: makes,
     async run(lab) {
-      const { container, result, call } = await attached(lab);
+      const { container, json, result, call } = await attached(lab);
+      must(!saysNoMac(json), 'hardware addresses, or no member mac', 'an empty one', call);
       for (const { name, mac, mtu, sandbox = '' } of result.interfaces ?? []) {
         const { session } = sandbox === '' ? lab.node : container.namespace;
         const link = await session.links.find(name);
         must(link !== undefined, `the link ${name}, which the result lists`, 'none', call);
-        if (mac !== undefined && mac !== '') {
+        if (mac !== undefined) {
           must(Mac.parse(mac).toString() === `${link.mac}`, `${name} with ${mac}`, `${link.mac}`, call);
         }
         if (mtu !== undefined && mtu !== 0)
@@ -179,15 +182,8 @@ export const INTERFACE_CHECKS: readonly Check[] = [
     async run(lab) {
       const container = await lab.container();
       await lab.add(container);
-      const second = container.withInterface('net1');
-      if (lab.subject.setup.prepareContainer !== undefined) {
-        // Its device is in the container already: another one for the second interface.
-        const other = await lab.container();
-        await lab.add(second, { config: lab.subject.object(other.n) });
-      } else {
-        const config = lab.subject.object(container.n + 1000);
-        await lab.add(second, { config });
-      }
+      const [second, options] = await secondInterface(lab, container);
+      await lab.add(second, options);
       for (const name of ['eth0', 'net1']) {
         must(await container.namespace.has(name), `a link ${name} in the container`, 'none');
       }
@@ -241,8 +237,7 @@ export const INTERFACE_CHECKS: readonly Check[] = [
       (subject.setup.prepareContainer === undefined ? undefined : 'its device is one of a kind'),
     async run(lab) {
       const { container } = await attached(lab);
-      const second = container.withInterface('net1');
-      const options = { config: lab.subject.object(container.n + 1000) };
+      const [second, options] = await secondInterface(lab, container);
       const { exitCode } = await lab.call('ADD', second, options);
       if (exitCode !== 0) throw new DoesNotApply('there is no second interface, which another check tells');
       const before = await container.namespace.session.links.find('eth0');
@@ -339,6 +334,11 @@ export const INTERFACE_CHECKS: readonly Check[] = [
 async function attached(lab: Lab): Promise<Added & { readonly container: Container }> {
   const container = await lab.container();
   return { ...(await lab.add(container)), container };
+}
+
+/** Readers of results take an empty text for none; it is none of those that the specification has. */
+function saysNoMac({ interfaces }: JsonObject): boolean {
+  return Array.isArray(interfaces) && interfaces.some((each) => isJsonObject(each) && each['mac'] === '');
 }
 
 function equal(a: readonly string[], b: readonly string[]): boolean {
