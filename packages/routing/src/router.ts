@@ -6,13 +6,14 @@ import { Calculator } from './calculate/calculator.ts';
 import { podMtu } from './calculate/overlays.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Membership } from './cluster/membership.ts';
-import { takeTunnelAddresses } from './cluster/tunnel.ts';
 import { Feed } from './feed.ts';
 import { KINDS, type Kind, Reconciler } from './kernel/reconciler.ts';
 import { untoldRules } from './kernel/rules.ts';
 import { watchKernel } from './kernel/watch.ts';
-import type { RoutingProblem, RoutingStatus } from './status.ts';
+import { type ProblemEvent, Problems } from './problems.ts';
+import type { RoutingStatus } from './status.ts';
 import { statusOf } from './status-of.ts';
+import { TunnelKeeper } from './tunnel-keeper.ts';
 import { findUnderlay, sameUnderlay } from './underlay/underlay.ts';
 
 /** What a router works with. */
@@ -36,8 +37,7 @@ export interface RouterOptions {
 export type RouterEvent =
   /** The kernel was made as it should be: how many changes it took. */
   | { readonly kind: 'applied'; readonly changes: number; readonly why: 'news' | 'drift' | 'resync' }
-  | { readonly kind: 'problem'; readonly problem: RoutingProblem }
-  | { readonly kind: 'solved'; readonly subject: string };
+  | ProblemEvent;
 
 /** Keeps the kernel's routes to other nodes as they should be. Its disposal leaves the kernel as it is. */
 export interface Router extends AsyncDisposable {
@@ -70,7 +70,6 @@ const UNTOLD_PERIOD = 2_000;
 const REPAIR_PAUSE = 200;
 /** How long to wait after something failed as a whole; milliseconds. */
 const AFTER_ERROR = 2_000;
-const TUNNEL_RETRY = 5_000;
 
 /** What a pool is taken for that is not known (yet): a pod keeps its MTU, so rather too little than too much. */
 const UNKNOWN_POOL = { encapsulation: 'always', overlay: 'vxlan' } as const;
@@ -85,11 +84,10 @@ class NodeRouter implements Router {
   readonly #feed: Feed;
   readonly #lastChange = new Map<string, number>();
   readonly #drift = new Set<Kind>();
-  readonly #told = new Map<string, RoutingProblem>();
-  readonly #faults = new Map<string, RoutingProblem>();
+  readonly #problems: Problems;
+  readonly #tunnel: TunnelKeeper;
   /** The node has joined by what it saw then; what came before the kernel was watched nobody tells. */
   #mayHaveMoved = true;
-  #tunnelAt = 0;
   #resyncAt = 0;
   #untoldAt = 0;
   #repairAt = 0;
@@ -123,9 +121,20 @@ class NodeRouter implements Router {
         if (isComplete || away !== undefined || refused.size > 0) this.#known.resolve();
         this.#wake();
       },
-      onPools: () => {
-        this.#tunnelAt = 0;
-      },
+      onPools: () => this.#tunnel.lookSoon(),
+    });
+    this.#problems = new Problems(
+      clock,
+      { failures: () => this.#reconciler.failures.list(), lasting: () => this.#lasting() },
+      (event) => options.onEvent?.(event),
+    );
+    this.#tunnel = new TunnelKeeper({
+      ...{ membership, clock, calculator: this.#calculator, problems: this.#problems },
+      period: this.#resyncPeriod,
+      signal: this.#ending.signal,
+      isReady: () => this.#feed.isComplete,
+      apply: () => this.resync(),
+      onNews: () => this.#wake(),
     });
   }
 
@@ -147,7 +156,7 @@ class NodeRouter implements Router {
         this.#wake();
       },
     });
-    this.#work = Promise.all([this.#feed.run(), this.#run(), this.#keepTunnel()]).finally(() =>
+    this.#work = Promise.all([this.#feed.run(), this.#run(), this.#tunnel.run()]).finally(() =>
       watching[Symbol.dispose](),
     );
   }
@@ -155,7 +164,7 @@ class NodeRouter implements Router {
   status(): RoutingStatus {
     return statusOf({
       ...{ calculator: this.#calculator, feed: this.#feed, lastChange: this.#lastChange },
-      problems: this.#problems(),
+      problems: this.#problems.list(),
       ...(this.#lastResync !== undefined && { lastResync: this.#lastResync }),
     });
   }
@@ -190,11 +199,11 @@ class NodeRouter implements Router {
         await this.#step();
       } catch (error) {
         // Whatever was left undone is found by comparing everything, once the cause may have passed.
-        this.#fault('kernel', reasonOf(error));
+        this.#problems.add('kernel', error);
         this.#resyncAt = 0;
         await this.#clock.pause(AFTER_ERROR, this.#ending.signal).catch(() => {});
       }
-      this.#tellProblems();
+      this.#problems.tell();
     }
   }
 
@@ -209,7 +218,7 @@ class NodeRouter implements Router {
     for (const name of delta.nodes) this.#noteChange(name);
     // With a block of the node its tunnel address may have gone.
     if (delta.drop.some((object) => object.kind === 'route' && object.target.type === 'blackhole')) {
-      this.#tunnelAt = 0;
+      this.#tunnel.lookSoon();
     }
     if (now >= this.#resyncAt || this.#reconciler.failures.nextRetry <= now) {
       this.#reconciler.note(delta);
@@ -231,13 +240,12 @@ class NodeRouter implements Router {
     this.#drift.clear();
     // Who asks while changes are made has not been answered by comparing a part.
     const waiting = why === 'resync' ? this.#waiting.splice(0) : [];
-    const { resyncSeconds = RESYNC } = this.#options;
     const now = this.#clock.monotonic();
-    if (why === 'resync') this.#resyncAt = now + resyncSeconds * 1000;
+    if (why === 'resync') this.#resyncAt = now + this.#resyncPeriod;
     this.#repairAt = now + REPAIR_PAUSE;
     try {
       this.#tellApplied(await this.#reconciler.resync(kinds, this.#wasHolding), why);
-      this.#faults.delete('kernel');
+      this.#problems.solve('kernel');
       if (why === 'resync') this.#lastResync = this.#clock.now();
     } finally {
       for (const { resolve } of waiting) resolve();
@@ -250,45 +258,13 @@ class NodeRouter implements Router {
     try {
       const { underlay } = this.#calculator.own;
       const found = await findUnderlay(session, membership.underlayOptions, underlay);
-      this.#faults.delete('underlay');
+      this.#problems.solve('underlay');
       if (sameUnderlay(found, underlay)) return;
       membership.announce({ underlay: found });
       this.#calculator.setOwn({ record: membership.record, underlay: found });
     } catch (error) {
       this.#mayHaveMoved = true;
-      this.#fault('underlay', reasonOf(error));
-    }
-  }
-
-  /** Keeps the tunnel addresses that the pools ask for, in the store's own time. */
-  async #keepTunnel(): Promise<void> {
-    const { signal } = this.#ending;
-    const { membership, resyncSeconds = RESYNC } = this.#options;
-    while (!signal.aborted) {
-      await this.#clock.pause(100, signal).catch(() => {});
-      if (signal.aborted || !this.#feed.isComplete || this.#clock.monotonic() < this.#tunnelAt) continue;
-      this.#tunnelAt = this.#clock.monotonic() + resyncSeconds * 1000;
-      try {
-        const addresses = await takeTunnelAddresses(membership.member, this.#calculator.pools.values());
-        this.#faults.delete('tunnel addresses');
-        const { tunnel } = membership.record;
-        if (String(addresses) === String(tunnel.addresses)) continue;
-        const announced = { ...tunnel, addresses };
-        this.#calculator.setOwn({
-          ...this.#calculator.own,
-          record: { ...membership.record, tunnel: announced },
-        });
-        // Others send to a tunnel address as soon as they know of it: its device is there by then.
-        await this.resync();
-        if (signal.aborted) return;
-        membership.announce({ tunnel: announced });
-        // What else of the node has changed meanwhile was put in without them.
-        this.#calculator.setOwn({ ...this.#calculator.own, record: membership.record });
-        this.#wake();
-      } catch (error) {
-        this.#fault('tunnel addresses', reasonOf(error));
-        this.#tunnelAt = this.#clock.monotonic() + TUNNEL_RETRY;
-      }
+      this.#problems.add('underlay', error);
     }
   }
 
@@ -297,38 +273,20 @@ class NodeRouter implements Router {
     else this.#lastChange.delete(name);
   }
 
-  #fault(subject: string, reason: string): void {
-    const since = this.#faults.get(subject)?.since ?? this.#clock.now();
-    const attempts = (this.#faults.get(subject)?.attempts ?? 0) + 1;
-    this.#faults.set(subject, { subject, reason, since, attempts });
-    this.#tellProblems();
-  }
-
   #tellApplied(changes: number, why: 'news' | 'drift' | 'resync'): void {
     if (changes > 0) this.#options.onEvent?.({ kind: 'applied', changes, why });
   }
 
-  /** All that is not as it should be: what failed, and what cannot succeed. */
-  #problems(): readonly RoutingProblem[] {
-    const { faults } = this.#calculator;
-    const entries = [...this.#feed.faults].map(([key, reason]) => [`entry ${key}`, reason] as const);
-    const refused = [...this.#feed.refused].map(([prefix, reason]) => [`store ${prefix}`, reason] as const);
-    const lasting = [...refused, ...entries, ...faults].map(([subject, reason]) => {
-      const since = this.#told.get(subject)?.since ?? this.#clock.now();
-      return { subject, reason, since, attempts: 0 };
-    });
-    return [...this.#faults.values(), ...this.#reconciler.failures.list(), ...lasting];
+  /** What cannot succeed as pools and nodes are. */
+  *#lasting(): Iterable<readonly [subject: string, reason: string]> {
+    for (const [prefix, reason] of this.#feed.refused) yield [`store ${prefix}`, reason];
+    for (const [key, reason] of this.#feed.faults) yield [`entry ${key}`, reason];
+    yield* this.#calculator.faults;
   }
 
-  #tellProblems(): void {
-    const { onEvent } = this.#options;
-    const now = new Map(this.#problems().map((problem) => [problem.subject, problem]));
-    for (const [subject, problem] of now) {
-      if (this.#told.get(subject)?.reason !== problem.reason) onEvent?.({ kind: 'problem', problem });
-    }
-    for (const subject of this.#told.keys()) if (!now.has(subject)) onEvent?.({ kind: 'solved', subject });
-    this.#told.clear();
-    for (const [subject, problem] of now) this.#told.set(subject, problem);
+  /** Milliseconds. */
+  get #resyncPeriod(): number {
+    return (this.#options.resyncSeconds ?? RESYNC) * 1000;
   }
 
   /** Waits until there is something to do. */
@@ -352,8 +310,4 @@ class NodeRouter implements Router {
     this.#isWoken = true;
     this.#stopWaiting();
   }
-}
-
-function reasonOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
