@@ -31,10 +31,11 @@ import {
 import type { Store } from '@heddle/store';
 import { watchNames } from '../watch-names.ts';
 import { type AddressService, serveAddresses } from './address-service.ts';
+import { Clashes, REMEDY } from './clashes.ts';
 import { handlesInUse } from './evidence.ts';
 import { FormerNetwork, type FormerNetworkOptions } from './former-network.ts';
 import { KeptAhead } from './kept-ahead.ts';
-import { type Clash, clashesLeft, restoreAddresses } from './live-addresses.ts';
+import { restoreAddresses } from './live-addresses.ts';
 import { NodeAddresses, type Unready } from './node-addresses.ts';
 import { type NodeConfig, underlayOptions } from './node-config.ts';
 import { membershipEvent, type NodeEvent, nodeEvent, routerEvent } from './node-event.ts';
@@ -96,14 +97,13 @@ export class ClusterNode implements AsyncDisposable {
   readonly #subnets: readonly Prefix[];
   readonly #former: FormerNetwork | undefined;
   readonly #ahead: KeptAhead;
+  readonly #clashes: Clashes;
   readonly #ending = new AbortController();
   readonly #stack = new AsyncDisposableStack();
   readonly #joined = Promise.withResolvers<void>();
   #service: AddressService | undefined;
   #place: Place | undefined;
   #unready: Unready | undefined = { reason: 'the node has not joined its cluster yet' };
-  /** Addresses that pods of this node use, and others have. */
-  #clashes: readonly Clash[] = [];
   #leaksReleased = 0;
   #retryWaiting: Promise<void> | undefined;
   #work: Promise<unknown> = Promise.resolve();
@@ -135,6 +135,7 @@ export class ClusterNode implements AsyncDisposable {
       retry: LONGEST_RETRY,
       monotonic: () => performance.now(),
     });
+    this.#clashes = new Clashes(options.session, (what, failure) => this.#tell(what, failure));
     this.#joined.promise.catch(() => {});
   }
 
@@ -282,11 +283,10 @@ export class ClusterNode implements AsyncDisposable {
       await this.#former.settle(member);
     } else if (this.#subnets.length > 0) await claimSubnets(member, this.#subnets);
     const { taken, clashes } = await restoreAddresses(member, this.#options.session);
-    this.#clashes = clashes;
     if (taken.length > 0) {
       this.#tell(`took ${taken.join(', ')} again, for pods that are there though the node had been removed`);
     }
-    for (const clash of clashes) this.#tell(`keep ${clash.addr} for ${clash.pod}`, `${clash.why}; ${REMEDY}`);
+    this.#clashes.found(clashes);
   }
 
   #hear(event: MembershipEvent): void {
@@ -326,18 +326,8 @@ export class ClusterNode implements AsyncDisposable {
   }
 
   async #clashing(): Promise<Unready | undefined> {
-    const before = this.#clashes;
-    const ofFormer = this.#former?.clashes ?? [];
-    const left = await clashesLeft(before, this.#options.session);
-    // Unless others have been found meanwhile.
-    if (this.#clashes === before) {
-      this.#clashes = left;
-      if (before.length > 0 && left.length === 0) {
-        this.#tell('no pod uses an address any more that another one has');
-      }
-    }
-    if (left.length + ofFormer.length === 0) return undefined;
-    const uses = [...left.map(({ pod, addr, why }) => `${pod} uses ${addr}, but ${why}`), ...ofFormer];
+    const uses = [...(await this.#clashes.left()), ...(this.#former?.clashes ?? [])];
+    if (uses.length === 0) return undefined;
     return { reason: uses.join('; '), hint: REMEDY };
   }
 
@@ -360,8 +350,6 @@ export class ClusterNode implements AsyncDisposable {
     this.#options.onEvent?.(nodeEvent(what, failure));
   }
 }
-
-const REMEDY = 'delete the pod, so that it is made anew with another address';
 
 function unreadyBy(error: unknown): Unready {
   const reason = error instanceof Error ? error.message : String(error);
