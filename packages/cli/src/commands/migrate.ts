@@ -2,7 +2,6 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { machineId, underlayOptions, type WrittenNodeConfig } from '@heddle/agent';
-import type { Encapsulation, Overlay } from '@heddle/ipam/blocks';
 import { findUnderlay } from '@heddle/routing';
 import type { Store } from '@heddle/store';
 import { type Cli, defineCommand } from '../command.ts';
@@ -20,28 +19,23 @@ import { planMigration } from '../migrate/plan.ts';
 import { planJson, planText } from '../migrate/text.ts';
 import { reachStore } from '../node/cluster-store.ts';
 import { configFile, desiredConfig, ownConfig } from '../node/config-file.ts';
-import { UP_FLAGS, type UpFlags } from '../node/flags.ts';
+import { JOIN_FLAGS, type JoinFlags, NEW_POOL_FLAGS, type NewPoolFlags } from '../node/flags.ts';
 import { clusterNetwork } from '../node/network.ts';
 import { refuseTakenName } from '../node/taken-name.ts';
 import { emit } from '../output/emit.ts';
 import { configDir } from '../request/environment.ts';
 
-type MigrateFlags = Omit<
-  UpFlags,
-  'encapsulation' | 'overlay' | 'natOutgoing' | 'start' | 'subnet' | 'keepAhead'
-> & {
-  readonly encapsulation?: Encapsulation;
-  readonly overlay?: Overlay;
-  readonly natOutgoing?: boolean;
+interface MigrateFlags extends JoinFlags, Partial<NewPoolFlags> {
   readonly network?: string;
   readonly dryRun?: boolean;
   readonly finish?: boolean;
   readonly force?: boolean;
-};
+}
 
-const { start: _, subnet: __, keepAhead: ___, encapsulation, overlay, natOutgoing, ...JOINING } = UP_FLAGS;
+const { encapsulation, overlay, natOutgoing } = NEW_POOL_FLAGS;
+/** What is not said is as the former network has it. */
 const optional = <T extends object>(flag: T) => {
-  const { default: ___, ...rest } = flag as T & { default?: unknown };
+  const { default: _, ...rest } = flag as T & { default?: unknown };
   return { ...rest, optional: true } as const;
 };
 
@@ -95,7 +89,7 @@ interface Plan {
 interface Finished { removed: string[]; last: boolean }`,
   parameters: {
     flags: {
-      ...JOINING,
+      ...JOIN_FLAGS,
       encapsulation: optional(encapsulation),
       overlay: optional(overlay),
       natOutgoing: {

@@ -26,13 +26,22 @@ export interface NodeFlags extends ConfigFlags {
   readonly subnet?: readonly Prefix[];
 }
 
-/** What `heddle up` can be told. */
-export interface UpFlags extends NodeFlags {
+/** What every command that makes this machine a node can be told. */
+export interface JoinFlags extends Omit<NodeFlags, 'subnet'> {
   readonly pool?: readonly Prefix[];
   readonly serviceCidr?: readonly Prefix[];
+}
+
+/** How new pools are. */
+export interface NewPoolFlags {
   readonly encapsulation: Encapsulation;
   readonly overlay: Overlay;
   readonly natOutgoing: boolean;
+}
+
+/** What `heddle up` can be told. */
+export interface UpFlags extends JoinFlags, NewPoolFlags {
+  readonly subnet?: readonly Prefix[];
   readonly keepAhead?: number;
   readonly start: boolean;
 }
@@ -45,8 +54,8 @@ export const CONFIG_FLAGS = {
   config: text(`the node's configuration (default ${NODE_CONFIG})`, 'file'),
 } as const;
 
-/** The declaration of {@link UpFlags}. */
-export const UP_FLAGS = {
+/** The declaration of {@link JoinFlags}. */
+export const JOIN_FLAGS = {
   name: text("the node's name, which no other one has (default: the host's)", 'name'),
   store: text('where nodes find each other: sqlite:///path (default) or etcd://host:port,host:port', 'url'),
   ca: text('who must have signed the certificates of etcd: a file in PEM', 'file'),
@@ -79,15 +88,11 @@ export const UP_FLAGS = {
     variadic: true,
     optional: true,
   },
-  subnet: {
-    kind: 'parsed',
-    parse: Prefix.parse,
-    brief:
-      "a part of a pool that is this node's; with the first one all nodes of the cluster keep to theirs; may be repeated",
-    placeholder: 'prefix',
-    variadic: true,
-    optional: true,
-  },
+  ...CONFIG_FLAGS,
+} as const;
+
+/** The declaration of {@link NewPoolFlags}. */
+export const NEW_POOL_FLAGS = {
   encapsulation: {
     kind: 'enum',
     values: ENCAPSULATIONS,
@@ -105,6 +110,21 @@ export const UP_FLAGS = {
     brief: 'of new pools: leave the addresses of packets that leave the cluster',
     default: true,
   },
+} as const;
+
+/** The declaration of {@link UpFlags}. */
+export const UP_FLAGS = {
+  ...JOIN_FLAGS,
+  subnet: {
+    kind: 'parsed',
+    parse: Prefix.parse,
+    brief:
+      "a part of a pool that is this node's; with the first one all nodes of the cluster keep to theirs; may be repeated",
+    placeholder: 'prefix',
+    variadic: true,
+    optional: true,
+  },
+  ...NEW_POOL_FLAGS,
   keepAhead: {
     kind: 'parsed',
     parse: aheadOf,
@@ -114,7 +134,6 @@ export const UP_FLAGS = {
     optional: true,
   },
   start: { kind: 'boolean', brief: 'write everything, and start no agent', default: true },
-  ...CONFIG_FLAGS,
 } as const;
 
 function aheadOf(given: string): number {

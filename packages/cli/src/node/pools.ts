@@ -16,10 +16,10 @@ import type { KernelSession } from '@heddle/netlink';
 import { type Store, StoreError } from '@heddle/store';
 import { EXIT } from '../exit-codes.ts';
 import { CommandError } from '../output/report-error.ts';
-import type { UpFlags } from './flags.ts';
+import type { JoinFlags, NewPoolFlags } from './flags.ts';
 
 /** What of the flags is about pools. */
-export type PoolFlags = Pick<UpFlags, 'pool' | 'serviceCidr' | 'encapsulation' | 'overlay' | 'natOutgoing'>;
+export type PoolFlags = Pick<JoinFlags, 'pool' | 'serviceCidr'> & NewPoolFlags;
 
 /** What pods get their addresses from when nothing is said. */
 const DEFAULT_POOLS: readonly Prefix[] = ['10.244.0.0/16', 'fd00:10:244::/48'].map((text) =>
