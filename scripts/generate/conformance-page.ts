@@ -88,7 +88,7 @@ Each point of the following was tried, with \`--suite crash --crash all\`, on a 
 vrf on one 6.1 of user-mode Linux: in the lane \`program\` the plugin is killed, in the lane \`agent\` the agent that serves it,
 while its client goes on. After DEL and GC all was as before, and ADD worked again. The numbers are those of the points.
 \`heddle\` and \`heddle-ipam\` take addresses from a node of a cluster, which runs beside them where others have the lane \`agent\`,
-and was killed as well. A lane that a plugin is not in here has not been tried to the last point yet.
+and was killed as well.
 
 | plugin | lane | ADD | DEL | GC | first ADD |
 | --- | --- | --- | --- | --- | --- |
@@ -100,6 +100,7 @@ and was killed as well. A lane that a plugin is not in here has not been tried t
 | dhcp | agent | 9 | 5 | none | 13 |
 | dhcp | its own daemon, beside the agent | 18 | 8 | 2 | 21 |
 | dummy | program | 28 | 15 | 8 | 34 |
+| dummy | agent | 28 | 15 | 8 | 32 |
 | firewall | program | 11 | 7 | 3 | 18 |
 | firewall | agent | 11 | 7 | 3 | 16 |
 | flannel | program | 35 | 15 | 8 | 52 |
@@ -113,6 +114,7 @@ and was killed as well. A lane that a plugin is not in here has not been tried t
 | host-local | program | 25 | 10 | 6 | 36 |
 | host-local | agent | 23 | 9 | 6 | 33 |
 | ipvlan | program | 33 | 17 | 8 | 39 |
+| ipvlan | agent | 33 | 15 | 8 | 37 |
 | loopback | program | 12 | 8 | none | 18 |
 | loopback | agent | 12 | 8 | none | 16 |
 | macvlan | program | 33 | 17 | 8 | 39 |
@@ -130,6 +132,7 @@ and was killed as well. A lane that a plugin is not in here has not been tried t
 | tuning | program | 27 | 16 | 6 | 39 |
 | tuning | agent | 27 | 14 | 4 | 37 |
 | vlan | program | 33 | 17 | 8 | 39 |
+| vlan | agent | 33 | 15 | 8 | 37 |
 | vrf | program | 16 | 12 | none | 22 |
 | vrf | agent | 16 | 10 | none | 20 |
 

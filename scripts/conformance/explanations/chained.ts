@@ -67,6 +67,22 @@ export const CHAINED_EXPLANATIONS: readonly Explanation[] = [
     text: 'DEL deletes the rules. The tables stay, and the routes that ADD has moved into them do not come back.',
   },
   {
+    subjects: ['vrf'],
+    checks: ['chained/undoes', 'leaks/container'],
+    text: 'ADD moves the routes of the interface into the table of the VRF, and gives it back the IPv6 addresses that the kernel drops on the way. DEL does neither on the way back.',
+  },
+  {
+    pages: ['debian'],
+    subjects: ['vrf'],
+    checks: ['check/after-del'],
+    text: 'CHECK looks for the interface in the VRF, and succeeds whether it finds it or not.',
+  },
+  {
+    subjects: ['vrf'],
+    checks: ['idempotence/del-without-the-upstream-interface'],
+    text: 'DEL fails when the interface is gone.',
+  },
+  {
     pages: ['debian'],
     subjects: ['sbr'],
     checks: ['idempotence/del-without-the-upstream-interface'],

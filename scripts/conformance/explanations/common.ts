@@ -2,7 +2,7 @@
 import type { Explanation } from '../explanations.ts';
 
 /** Plugins that make an interface and delegate their addresses. */
-const DELEGATING = ['bridge', 'ptp', 'macvlan', 'host-device', 'tap'] as const;
+const DELEGATING = ['bridge', 'ptp', 'macvlan', 'ipvlan', 'vlan', 'host-device', 'dummy', 'tap'] as const;
 
 /** See the file's comment. */
 export const COMMON_EXPLANATIONS: readonly Explanation[] = [
@@ -24,23 +24,33 @@ export const COMMON_EXPLANATIONS: readonly Explanation[] = [
   },
   {
     pages: ['debian'],
-    subjects: ['bridge', 'ptp', 'macvlan', 'host-device', 'loopback', 'portmap', 'firewall'],
+    subjects: [
+      'bridge',
+      'ptp',
+      'macvlan',
+      'ipvlan',
+      'vlan',
+      'host-device',
+      'loopback',
+      'portmap',
+      'firewall',
+    ],
     checks: ['contract/own-netns'],
     text: 'This release does not compare the two namespaces.',
   },
   {
-    subjects: DELEGATING,
+    subjects: DELEGATING.filter((name) => name !== 'ipvlan'),
     checks: ['interface/previous-result'],
     text: 'The plugin does not look at a previous result.',
   },
   {
-    subjects: [...DELEGATING, 'loopback'],
+    subjects: [...DELEGATING, 'loopback', 'vrf'],
     checks: ['idempotence/del-without-netns-mount'],
     text: 'A path that exists and is no namespace is an error of DEL, unlike one that does not exist.',
   },
   {
     pages: ['reference'],
-    subjects: DELEGATING,
+    subjects: DELEGATING.filter((name) => name !== 'dummy'),
     checks: ['check/tolerates-routes'],
     text: 'CHECK looks for the routes of the result in the main table only, whatever table the result names.',
   },
@@ -61,7 +71,7 @@ export const COMMON_EXPLANATIONS: readonly Explanation[] = [
     text: 'DEL of the delegate is run only when something fails after its ADD has succeeded.',
   },
   {
-    subjects: ['bridge', 'ptp', 'macvlan'],
+    subjects: ['bridge', 'ptp', 'macvlan', 'vlan'],
     checks: ['delegation/failed-del-goes-on'],
     text: 'DEL stops at the failure of the delegate, and the rest stays: the rules for masquerading, and the link where that comes later.',
   },

@@ -118,6 +118,44 @@ export const INTERFACE_EXPLANATIONS: readonly Explanation[] = [
     text: 'The tap is made under a name of chance and renamed later. DEL looks for the final name only.',
   },
   {
+    pages: ['reference'],
+    subjects: ['dummy'],
+    checks: ['check/notices-route'],
+    text: 'CHECK does not look at routes.',
+  },
+  {
+    subjects: ['ipvlan'],
+    checks: ['interface/previous-result'],
+    text: 'With an IPAM plugin, it does not look at a previous result.',
+  },
+  {
+    subjects: ['vlan'],
+    checks: ['idempotence/del-with-broken-config'],
+    text: 'DEL reads the configuration as strictly as ADD does.',
+  },
+  {
+    subjects: ['vlan'],
+    checks: ['delegation/failed-add'],
+    text: "The delegate's error is put into a text, and its code becomes 999.",
+  },
+  {
+    subjects: ['vlan'],
+    checks: ['delegation/failed-add-leaves-nothing'],
+    text: 'A failed ADD leaves the link to the DEL that runtimes are to send; its master listens for GVRP as long as it has a VLAN.',
+  },
+  {
+    subjects: ['ipvlan', 'vlan'],
+    checks: ['interface/taken-name', 'leaks/failed-add'],
+    text: 'The link is made in the container under a name of chance and renamed then. When the name is taken, it stays under the other one.',
+  },
+  {
+    pages: ['reference'],
+    subjects: ['ipvlan'],
+    checks: ['concurrency/coming-and-going'],
+    isByChance: true,
+    text: 'DEL gives the addresses back before it takes the interface away. Who gets one of them meanwhile cannot use it: the kernel refuses an address that another link of the master has.',
+  },
+  {
     subjects: ['loopback'],
     checks: [
       'contract/result-0.1.0',
