@@ -30,6 +30,29 @@ test('pods reach each other and their node, and are reached by it, over IPv4 and
   assert.deepEqual([handles.filter(({ handle }) => !handle.startsWith('tunnel.')), problems], [[], []]);
 });
 
+test('a pod of one family reaches others, and its node has nothing of the other family on its link', async () => {
+  await using node = await TestNode.joined();
+  const { lab } = node;
+  for (const [family, there, absent] of [
+    [4, /state UP/, /inet6/],
+    [6, /state UP[^]*inet6 fe80::1\/64/, /inet /],
+  ] as const) {
+    const single = { type: 'heddle', families: [family] };
+    const [one, two] = [lab.container(), lab.container()];
+    const first = await lab.add({ config: single, container: one });
+    const second = await lab.add({ config: single, container: two });
+    for (const address of addressesOf(second)) assert.ok(one.pings(address), `one to ${address}`);
+    for (const address of addressesOf(first)) assert.ok(lab.host.pings(address), `the node to ${address}`);
+    const [link = ''] = (first.interfaces ?? []).map(({ name }) => name);
+    const said = lab.host.run(`ip address show dev ${link}`);
+    assert.match(said, there);
+    assert.doesNotMatch(said, absent);
+    await lab.check({ config: single, container: one, prevResult: first });
+    await lab.del({ config: single, container: one, prevResult: first });
+    await lab.del({ config: single, container: two, prevResult: second });
+  }
+});
+
 test('heddle-ipam gives ptp what its pods reach each other by', async () => {
   await using node = await TestNode.joined();
   const { lab } = node;

@@ -10,6 +10,7 @@ import { applyResult } from '../interface/apply-result.ts';
 import { chooseDns } from '../interface/dns.ts';
 import { enableForwarding } from '../interface/forwarding.ts';
 import { addHostRoute } from '../interface/host-route.ts';
+import { trySysctls } from '../interface/ipv6.ts';
 import { createVeth, type VethPair } from '../interface/veth.ts';
 import type { HeddleConfig } from './config.ts';
 import {
@@ -28,7 +29,7 @@ type Call = AddCall<HeddleConfig>;
 export async function add(call: Call, source: ClusterAddresses): Promise<Result> {
   const { config, ifName, netnsPath } = call;
   // The link first: where the interface is taken already, no address must be asked for it again, nor given back.
-  const pair = await createVeth(call, { mtu: config.mtu });
+  const pair = await createVeth(call, { mtu: config.mtu, up: false });
   const given = await takeAddresses(call, source, requestOf(call, config, config));
   const addresses = given.addresses.map(({ address }) => address);
   const mtu = config.mtu === 0 ? given.mtu : config.mtu;
@@ -60,6 +61,8 @@ async function setUpHost(
   const { host, attachment, cniArgs } = call;
   const families = familiesOf(addresses);
   for (const family of families) await enableForwarding(host, family);
+  // What nobody uses of IPv6 is not made: routes of each pod's link, all of which the kernel walks for each next one.
+  if (!families.includes(6)) await trySysctls(host, { [`net/ipv6/conf/${link.name}/disable_ipv6`]: '1' });
   await host.batch([
     host.links.plan.set(link.index, {
       alias: ownerAlias(attachment, cniArgs),
@@ -67,6 +70,7 @@ async function setUpHost(
       group: LINK_GROUPS.pods,
       ...(mtu > 0 && mtu !== link.mtu && { mtu }),
     }),
+    host.links.plan.set(link.index, { up: true }),
     ...(families.includes(6)
       ? [host.addresses.plan.add({ link: link.index, prefix: HOST_ADDRESS, noDad: true })]
       : []),

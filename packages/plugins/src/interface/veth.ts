@@ -16,11 +16,16 @@ export interface VethOptions {
   readonly mtu?: number | undefined;
   /** Index of the bridge that the host's end joins. */
   readonly master?: number | undefined;
+  /**
+   * Whether the host's end is up; true when left out. Who changes more about it does so before it is up: each change of a
+   * link that is has the kernel walk all of the host's routes of IPv6.
+   */
+  readonly up?: boolean;
 }
 
 /** A pair. */
 export interface VethPair {
-  /** The end on the host, up. */
+  /** The end on the host. */
   readonly host: Link;
   /** Index of the container's end, in the container; down. */
   readonly containerIndex: number;
@@ -29,8 +34,8 @@ export interface VethPair {
 }
 
 /**
- * Makes the pair, and registers its undo. One message makes both ends where they belong; the host's end is up
- * and in its bridge from the start. Both hardware addresses are given, so that no daemon on the host replaces
+ * Makes the pair, and registers its undo. One message makes both ends where they belong; the host's end is in its bridge,
+ * and up unless told otherwise, from the start. Both hardware addresses are given, so that no daemon on the host replaces
  * them later.
  *
  * @throws {CniError} code 141 when the container has an interface of that name, or the pair's names stay taken
@@ -68,7 +73,7 @@ export function randomMac(random: Random): Mac {
 
 async function makePair(
   call: AddCall<unknown>,
-  { mac, mtu, master }: VethOptions & { readonly mac: Mac },
+  { mac, mtu, master, up = true }: VethOptions & { readonly mac: Mac },
 ): Promise<Link> {
   const { host, container, ifName, attachment, random } = call;
   const size = mtu === undefined || mtu === 0 ? {} : { mtu };
@@ -79,7 +84,7 @@ async function makePair(
       return await host.links.make({
         name,
         kind: 'veth',
-        up: true,
+        up,
         mac: randomMac(random),
         master,
         ...size,
