@@ -29,6 +29,7 @@ export {
 export { type Attempt, type Batch, type Patience, type RunOptions, Site } from './site.ts';
 export {
   median,
+  medianOfRatios,
   quantile,
   type Ratio,
   ratioOfMedians,

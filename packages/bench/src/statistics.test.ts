@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { median, quantile, ratioOfMedians, seeded, summarize } from './statistics.ts';
+import { median, medianOfRatios, quantile, ratioOfMedians, seeded, summarize } from './statistics.ts';
 
 describe('quantiles', () => {
   test('lie between neighbours, whatever the order of the values', () => {
@@ -76,6 +76,35 @@ describe('the ratio of medians', () => {
   test('is the same for the same seed', () => {
     const draw = (seed: number) => ratioOfMedians([1, 2, 3, 5], [2, 4, 6, 7], { random: seeded(seed) });
     assert.deepEqual(draw(7), draw(7));
+  });
+});
+
+describe('the median of ratios', () => {
+  /** Pairs whose values wander together, by as much as tenfold, and differ by a factor. */
+  function pairs(factor: number, count: number, random: () => number) {
+    const to = Array.from({ length: count }, () => 1 + 9 * random());
+    return { of: to.map((value) => value * factor * (0.98 + 0.04 * random())), to };
+  }
+
+  test('says nothing of what changes from pair to pair', () => {
+    const random = seeded(4);
+    const { of, to } = pairs(1.1, 20, random);
+    const { ratio, low, high } = medianOfRatios(of, to, { random });
+    assert.ok(low <= ratio && ratio <= high, `${low} ${ratio} ${high}`);
+    assert.ok(Math.abs(ratio - 1.1) < 0.02, `${ratio}`);
+    assert.ok(high - low < 0.04, `${low}-${high}`);
+    const unpaired = ratioOfMedians(of, to, { random });
+    assert.ok(unpaired.high - unpaired.low > 5 * (high - low));
+  });
+
+  test('has an interval that holds the true ratio about 95 times in 100', () => {
+    const random = seeded(5);
+    const hits = Array.from({ length: 200 }, () => {
+      const { of, to } = pairs(1, 20, random);
+      const { low, high } = medianOfRatios(of, to, { random, draws: 300 });
+      return low <= 1 && 1 <= high;
+    }).filter(Boolean).length;
+    assert.ok(hits >= 176 && hits <= 200, `${hits} of 200`);
   });
 });
 

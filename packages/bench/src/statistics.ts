@@ -57,6 +57,25 @@ export function ratioOfMedians(
   return { ratio: median(of) / median(to), low: at(0.025), high: at(0.975) };
 }
 
+/**
+ * The median of the ratios of pairs, each of which was measured side by side, so that what changes from pair to pair says
+ * nothing; with the interval that holds it with 95 % probability, found by drawing pairs anew.
+ *
+ * @param of as many as of `to`
+ * @example
+ * medianOfRatios([10, 20, 30], [5, 10, 15], { random: seeded(1) }).ratio; // 2
+ */
+export function medianOfRatios(
+  of: readonly number[],
+  to: readonly number[],
+  { random, draws = 2000 }: { readonly random: () => number; readonly draws?: number },
+): Ratio {
+  const ratios = of.map((value, index) => value / (to[index] ?? Number.NaN));
+  const drawn = Float64Array.from({ length: draws }, () => drawnMedian(ratios, random)).sort();
+  const at = (share: number) => quantileOfSorted(drawn, share);
+  return { ratio: median(ratios), low: at(0.025), high: at(0.975) };
+}
+
 /** Pseudo-random numbers from 0 to below 1, the same for the same seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed >>> 0;
