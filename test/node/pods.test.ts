@@ -35,7 +35,7 @@ test('a pod of one family reaches others, and its node has nothing of the other 
   const { lab } = node;
   for (const [family, there, absent] of [
     [4, /state UP/, /inet6/],
-    [6, /state UP[^]*inet6 fe80::1\/64/, /inet /],
+    [6, /state UP[\s\S]*inet6 fe80::1\/64/, /inet /],
   ] as const) {
     const single = { type: 'heddle', families: [family] };
     const [one, two] = [lab.container(), lab.container()];
