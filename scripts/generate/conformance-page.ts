@@ -26,7 +26,8 @@ heddle conformance --list
 
 It needs root, for network and mount namespaces of its own. What plugins write below /etc, /run, /var/lib and /var/log goes to
 memory; links, rules and routes are made in namespaces; nothing of the machine is changed, and all of it is gone with the command,
-however that ends. All checks of one plugin take about a minute; the last line of the table says how long it was.
+however that ends. All checks of one plugin take from a quarter of a minute to one and a half; the last line of the table says
+how long it was.
 
 ## What is checked
 
@@ -106,9 +107,9 @@ and was killed as well.
 | flannel | program | 35 | 15 | 8 | 52 |
 | flannel | agent | 33 | 13 | 8 | 49 |
 | heddle | program | 25 | 9 | none | 29 |
-| heddle | its node, beside the program | 91 | 83 | 123 | 73 |
+| heddle | its node, beside the program | 111 | 97 | 115 | 87 |
 | heddle-ipam | program | 9 | 5 | none | 13 |
-| heddle-ipam | its node, beside the program | 79 | 85 | 97 | 45 |
+| heddle-ipam | its node, beside the program | 105 | 99 | 117 | 87 |
 | host-device | program | 32 | 17 | 8 | 38 |
 | host-device | agent | 32 | 17 | 8 | 36 |
 | host-local | program | 25 | 10 | 6 | 36 |
