@@ -49,12 +49,8 @@ export function ratioOfMedians(
   to: readonly number[],
   { random, draws = 2000 }: { readonly random: () => number; readonly draws?: number },
 ): Ratio {
-  const ratios = Float64Array.from(
-    { length: draws },
-    () => drawnMedian(of, random) / drawnMedian(to, random),
-  ).sort();
-  const at = (share: number) => quantileOfSorted(ratios, share);
-  return { ratio: median(of) / median(to), low: at(0.025), high: at(0.975) };
+  const draw = () => drawnMedian(of, random) / drawnMedian(to, random);
+  return { ratio: median(of) / median(to), ...middle95(draws, draw) };
 }
 
 /**
@@ -71,9 +67,7 @@ export function medianOfRatios(
   { random, draws = 2000 }: { readonly random: () => number; readonly draws?: number },
 ): Ratio {
   const ratios = of.map((value, index) => value / (to[index] ?? Number.NaN));
-  const drawn = Float64Array.from({ length: draws }, () => drawnMedian(ratios, random)).sort();
-  const at = (share: number) => quantileOfSorted(drawn, share);
-  return { ratio: median(ratios), low: at(0.025), high: at(0.975) };
+  return { ratio: median(ratios), ...middle95(draws, () => drawnMedian(ratios, random)) };
 }
 
 /** Pseudo-random numbers from 0 to below 1, the same for the same seed (mulberry32). */
@@ -85,6 +79,12 @@ export function seeded(seed: number): () => number {
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
+}
+
+/** Between what 95 of 100 draws lie. */
+function middle95(draws: number, draw: () => number): Pick<Ratio, 'low' | 'high'> {
+  const drawn = Float64Array.from({ length: draws }, draw).sort();
+  return { low: quantileOfSorted(drawn, 0.025), high: quantileOfSorted(drawn, 0.975) };
 }
 
 function drawnMedian(values: readonly number[], random: () => number): number {
